@@ -48,6 +48,6 @@ pub use page::{RUNS_PAGE, RunsPage};
 pub use paired::Comparison;
 pub use partial::{Partial, remove_partial, resolve, write_whole};
 pub use pool::run_all;
-pub use reproduce::{BUDGET, Check, Checked, Line, check, reproduce};
+pub use reproduce::{BUDGET, Check, Checked, JobLine, Line, check, check_all, reproduce, reproduce_all};
 pub use single::{Likeness, Recorded, Single, Told, change_words, file_name, single};
 pub use stop::Stop;

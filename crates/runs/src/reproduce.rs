@@ -8,9 +8,9 @@
 
 use crate::{Effort, Error, cpu_time};
 use history::JobHistory;
-use history::import::{Imported, Moments, Record};
+use history::import::{Imported, ImportedMany, Moments, Record};
 use results::{Attempt, AttemptState, Phase, RunResult, TaskKind};
-use scenario::{Fidelity, Nodes, PlannedAttempt, PlannedKind, Scenario, TopologyKind, node_name};
+use scenario::{Fidelity, Job, Nodes, PlannedAttempt, PlannedKind, Scenario, TopologyKind, node_name};
 use sim::RunError;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -54,6 +54,28 @@ pub struct Checked {
 pub struct Check {
     /// The figures, the job's time first.
     pub lines: Vec<Line>,
+}
+
+/// A job of many: seconds from launch to finish.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JobLine {
+    /// Its name.
+    pub job: String,
+    /// As recorded.
+    pub recorded: f64,
+    /// As predicted; none if it did not end.
+    pub predicted: Option<f64>,
+}
+
+impl JobLine {
+    /// The relative error; none where nothing is recorded or predicted.
+    pub fn error(&self) -> Option<f64> {
+        self.predicted.filter(|_| self.recorded > 0.0).map(|predicted| predicted / self.recorded - 1.0)
+    }
+    /// Whether the job's time is within 10 %.
+    pub fn holds(&self) -> bool {
+        self.error().is_some_and(|error| error.abs() <= FAR)
+    }
 }
 
 /// A figure.
@@ -117,19 +139,37 @@ fn run(scenario: &Scenario, left: Duration, effort: &Effort<'_>) -> Result<Optio
 /// Runs an imported scenario, and where the recorded durations are its costs fits their remainders: the written scenario
 /// then takes as long as the job did.
 pub fn reproduce(imported: &mut Imported, budget: Duration, effort: &Effort<'_>) -> Result<Checked, Error> {
+    let records: Vec<Record> = imported.record.iter().cloned().collect();
+    fit(&mut imported.scenario, &records, budget, effort)
+}
+
+/// As [`reproduce`], for many jobs in one scenario: each has its own plan, and they are fitted in the same runs, beside
+/// each other. None if they have no plans.
+pub fn reproduce_all(
+    imported: &mut ImportedMany,
+    budget: Duration,
+    effort: &Effort<'_>,
+) -> Result<Option<Checked>, Error> {
+    if imported.records.is_empty() {
+        return Ok(None);
+    }
+    let records = imported.records.clone();
+    fit(&mut imported.scenario, &records, budget, effort).map(Some)
+}
+
+/// Fits the plans of a scenario's jobs to their records, one for each job. Without records it runs once.
+fn fit(scenario: &mut Scenario, records: &[Record], budget: Duration, effort: &Effort<'_>) -> Result<Checked, Error> {
     let begin = cpu_time();
     let spent = || cpu_time().saturating_sub(begin);
-    let by_flows =
-        imported.record.is_some() && goes_by_flows(&imported.scenario) && packets(&imported.scenario) > MOST_PACKETS;
+    let by_flows = !records.is_empty() && goes_by_flows(scenario) && packets(scenario) > MOST_PACKETS;
     let mut checked = Checked { result: None, runs: 0, cpu: Duration::ZERO, exhausted: false, by_flows };
-    let written = imported.scenario.run.fidelity;
+    let written = scenario.run.fidelity;
     if by_flows {
-        imported.scenario.run.fidelity = Fidelity::Flow;
+        scenario.run.fidelity = Fidelity::Flow;
     }
-    let record = imported.record.clone();
     let mut best: Option<(f64, Scenario, RunResult)> = None;
     loop {
-        let mut average = imported.scenario.clone();
+        let mut average = scenario.clone();
         // One run stands for all: machines and tasks take what they take on average.
         (average.node.variation, average.mapreduce.task_variation) = (0.0, 0.0);
         let Some(result) = run(&average, budget.saturating_sub(spent()), effort)? else {
@@ -137,31 +177,31 @@ pub fn reproduce(imported: &mut Imported, budget: Duration, effort: &Effort<'_>)
             break;
         };
         checked.runs += 1;
-        let Some(record) = &record else {
+        if records.is_empty() {
             checked.result = Some(result);
             checked.cpu = spent();
             return Ok(checked);
-        };
-        let far = distance(record, &result);
-        let fitted = adjusted(&imported.scenario, record, &result);
+        }
+        let far = distance(records, &result);
+        let fitted = adjusted(scenario, records, &result);
         let gains = best.as_ref().is_none_or(|(other, ..)| far < *other * GAIN);
         if best.as_ref().is_none_or(|(other, ..)| far < *other) {
-            best = Some((far, imported.scenario.clone(), result));
+            best = Some((far, scenario.clone(), result));
         }
         if far < NEAR || !gains || checked.runs == RUNS {
             break;
         }
         let Some(fitted) = fitted else { break };
-        imported.scenario = fitted;
+        *scenario = fitted;
     }
-    if let Some((_, scenario, result)) = best {
-        imported.scenario = scenario;
+    if let Some((_, fitted, result)) = best {
+        *scenario = fitted;
         checked.result = Some(result);
     }
-    imported.scenario.run.fidelity = written;
+    scenario.run.fidelity = written;
     if by_flows && !checked.exhausted {
         // What is written runs in packets: so does the check, if it can.
-        match run(&imported.scenario, budget.saturating_sub(spent()), effort)? {
+        match run(scenario, budget.saturating_sub(spent()), effort)? {
             Some(result) => (checked.result, checked.by_flows) = (Some(result), false),
             None => checked.exhausted = true,
         }
@@ -179,9 +219,12 @@ fn goes_by_flows(scenario: &Scenario) -> bool {
         && scenario.faults.is_empty()
 }
 
-/// Packets that the bytes of a planned job fill on their way between nodes, about.
+/// Packets that the bytes of planned jobs fill on their way between nodes, about.
 fn packets(scenario: &Scenario) -> f64 {
-    let Some(job) = scenario.job.first() else { return 0.0 };
+    scenario.job.iter().map(|job| packets_of(scenario, job)).sum()
+}
+
+fn packets_of(scenario: &Scenario, job: &Job) -> f64 {
     let Some(plan) = &job.plan else { return 0.0 };
     let mut bytes: f64 = job.splits.iter().map(|split| split.get() as f64).sum::<f64>() * job.map_ratio.unwrap_or(1.0);
     let replicas = f64::from(job.output_replication.unwrap_or(scenario.hdfs.replication) - 1);
@@ -202,12 +245,17 @@ fn packets(scenario: &Scenario) -> f64 {
     bytes / SEGMENT
 }
 
-/// How far a run is from the record: the error of the job's time, or the mean error of attempts if that is more.
-fn distance(record: &Record, result: &RunResult) -> f64 {
+/// How far a run is from the records: the mean over the jobs of the error of the job's time, or of the mean error of
+/// its attempts if that is more.
+fn distance(records: &[Record], result: &RunResult) -> f64 {
+    let far = (0..).zip(records).map(|(job, record)| distance_of(record, result, job));
+    far.sum::<f64>() / records.len().max(1) as f64
+}
+
+fn distance_of(record: &Record, result: &RunResult, number: u32) -> f64 {
     let recorded = seconds(record.finish - record.launch).max(1e-3);
-    let job = result.jobs.first();
-    let length = job.and_then(|job| Some(job.finish?.saturating_sub(job.launch?).as_secs_f64())).unwrap_or(0.0);
-    let rows = succeeded(result);
+    let length = length(result, number).unwrap_or(0.0);
+    let rows = succeeded(result, number);
     let errors = record.attempts.iter().filter(|attempt| attempt.succeeded()).filter_map(|attempt| {
         let row = rows.get(&(attempt.map, attempt.task))?;
         let length = row.finish.saturating_sub(row.start).as_secs_f64();
@@ -218,13 +266,30 @@ fn distance(record: &Record, result: &RunResult) -> f64 {
     ((length - recorded).abs() / recorded).max(attempts)
 }
 
+/// Seconds from a job's launch to its end.
+fn length(result: &RunResult, number: u32) -> Option<f64> {
+    let job = result.jobs.get(number as usize)?;
+    Some(job.finish?.saturating_sub(job.launch?).as_secs_f64())
+}
+
+/// The recorded jobs' times from launch to finish beside those of a run of their scenario.
+pub fn check_all(imported: &ImportedMany, result: &RunResult) -> Vec<JobLine> {
+    let jobs = (0..).zip(imported.records.iter().zip(&imported.scenario.job));
+    let line = |(number, (record, job)): (u32, (&Record, &Job))| JobLine {
+        job: job.name.clone(),
+        recorded: seconds(record.finish - record.launch),
+        predicted: length(result, number),
+    };
+    jobs.map(line).collect()
+}
+
 fn seconds(ms: i64) -> f64 {
     ms as f64 / 1e3
 }
 
-/// The attempts that succeeded, by kind and task.
-fn succeeded(result: &RunResult) -> BTreeMap<(bool, u32), &Attempt> {
-    let won = result.attempts.iter().filter(|attempt| attempt.job == 0 && attempt.state == AttemptState::Succeeded);
+/// The attempts of a job that succeeded, by kind and task.
+fn succeeded(result: &RunResult, job: u32) -> BTreeMap<(bool, u32), &Attempt> {
+    let won = result.attempts.iter().filter(|attempt| attempt.job == job && attempt.state == AttemptState::Succeeded);
     won.map(|attempt| ((attempt.kind == TaskKind::Map, attempt.task), attempt)).collect()
 }
 
@@ -258,9 +323,16 @@ fn predicted_ends(row: &Attempt, maps_end: Time) -> Ends {
 }
 
 /// The scenario with each attempt's remainder corrected by what a run of it has shown; none without a plan.
-fn adjusted(scenario: &Scenario, record: &Record, result: &RunResult) -> Option<Scenario> {
+fn adjusted(scenario: &Scenario, records: &[Record], result: &RunResult) -> Option<Scenario> {
     let mut scenario = scenario.clone();
-    let rows = succeeded(result);
+    let mut any = None;
+    for (number, (record, job)) in (0..).zip(records.iter().zip(&mut scenario.job)) {
+        any = any.or(adjust(job, record, &succeeded(result, number)));
+    }
+    any.map(|()| scenario)
+}
+
+fn adjust(job: &mut Job, record: &Record, rows: &BTreeMap<(bool, u32), &Attempt>) -> Option<()> {
     let maps_end = rows.values().filter(|row| row.kind == TaskKind::Map).map(|row| row.finish).max()?;
     let wanted: BTreeMap<(bool, u32), Ends> = record
         .attempts
@@ -268,14 +340,14 @@ fn adjusted(scenario: &Scenario, record: &Record, result: &RunResult) -> Option<
         .filter(|attempt| attempt.succeeded())
         .map(|attempt| ((attempt.map, attempt.task), recorded_ends(attempt, record.maps_end())))
         .collect();
-    let plan = scenario.job.first_mut()?.plan.as_mut()?;
+    let plan = job.plan.as_mut()?;
     for attempt in plan.attempt.iter_mut().filter(|attempt| attempt.succeeds()) {
         let key = (attempt.kind == PlannedKind::Map, attempt.task);
         if let (Some(wanted), Some(row)) = (wanted.get(&key), rows.get(&key)) {
             correct(attempt, wanted, &predicted_ends(row, maps_end));
         }
     }
-    Some(scenario)
+    Some(())
 }
 
 /// Corrects the phases in their order. What one could not be shortened by, the next is shortened by.

@@ -1,9 +1,9 @@
 //! Other people's jobs: their written scenarios take as long as they did, and still wait for the network.
 
-use history::import::{Imported, Sources, import};
+use history::import::{Extent, Imported, Sources, all, import};
 use history::{JobHistory, JobState};
 use results::{AttemptState, Phase, RunResult, TaskKind};
-use runs::{BUDGET, Effort, Stop, check, reproduce};
+use runs::{BUDGET, Effort, Stop, check, check_all, reproduce, reproduce_all};
 use scenario::{Generation, Scenario};
 use std::collections::BTreeMap;
 use std::fs;
@@ -155,4 +155,47 @@ fn every_shuffle_of_a_folder_waits_for_the_network() {
         }
     }
     assert!(tried > 0 && broken.is_empty(), "{tried} jobs, {broken:?}");
+}
+
+/// All jobs of a trace in one scenario, each with its plan: each takes the time that it is recorded with, though they
+/// share the cluster.
+#[test]
+fn many_jobs_take_as_long_as_each_did() {
+    // Two jobs of one trace, submitted 6 s apart; the others of the sample are years away.
+    let jobs = sample("foreign.rumen.json");
+    let jobs: Vec<_> = jobs.iter().filter(|job| job.id.contains("201102100941")).map(|job| (job, None)).collect();
+    assert_eq!(jobs.len(), 2);
+    let mut imported = all("trace", &jobs, &Sources::default(), &Extent::default()).expect("imported");
+    let effort = Effort { threads: Some(1), stop: &Stop::new(), progress: &|_, _| {} };
+    reproduce_all(&mut imported, BUDGET, &effort).expect("fitted").expect("plans");
+    let scenario = sim::parse("trace", &imported.to_toml(), &[]).expect("what is written is read");
+    let lines = check_all(&imported, &run(&scenario));
+    assert_eq!(lines.len(), jobs.len());
+    for line in &lines {
+        assert!(line.error().is_some_and(|error| error.abs() < 0.02), "{line:?}");
+    }
+}
+
+/// A job recorded while its host did other work, on machines without it: as long as the same job took when the host was
+/// quiet, 23.15 s (`job_1795427606570_0005` of the same folder).
+#[test]
+fn a_loaded_recording_predicts_the_quiet_job() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../history/tests/traces");
+    let files = fs::read_dir(folder.join("with-conf")).expect("a folder").map(|entry| entry.expect("an entry").path());
+    let is_it = |path: &std::path::PathBuf| path.to_string_lossy().contains("_0001-");
+    let bytes = fs::read(files.filter(is_it).min().expect("a history")).expect("read");
+    let job = history::read(&history::unpack(&bytes).expect("unpacked")).expect("a history").1.remove(0);
+    let cluster = fs::read_to_string(folder.join("cluster.toml")).expect("a cluster");
+    let sources = Sources { cluster: Some(("cluster.toml", &cluster)), ..Sources::default() };
+    let imported = import(&job, &sources).expect("imported");
+    let scenario = |load: f64| {
+        let mut scenario = imported.scenario.clone();
+        (scenario.node.variation, scenario.mapreduce.task_variation) = (0.0, 0.0);
+        scenario.node.load = load;
+        scenario
+    };
+    let (loaded, quiet) = (length(&run(&scenario(imported.scenario.node.load))), length(&run(&scenario(0.0))));
+    let recorded = (job.finish_ms.expect("an end") - job.launch_ms) as f64 / 1e3;
+    assert!((loaded / recorded - 1.0).abs() < 0.15, "{loaded} s, recorded {recorded} s");
+    assert!((quiet / 23.15 - 1.0).abs() < 0.15, "{quiet} s, recorded 23.15 s");
 }

@@ -464,8 +464,9 @@ impl Check<'_> {
     }
 
     fn plan(&mut self, path: &str, plan: &Plan) {
-        if self.scenario.job.len() > 1 {
-            self.says(path, "a plan is for a scenario of one job", "leave the other jobs out");
+        if self.scenario.job.iter().any(|job| job.plan.is_none()) {
+            let message = "attempts of a plan take no turn among those that the scheduler places";
+            self.says(path, message, "a plan for each job, or for none");
         }
         for (i, attempt) in plan.attempt.iter().enumerate() {
             let path = |key: &str| format!("{path}.attempt.{i}.{key}");

@@ -10,7 +10,7 @@ use crate::progress::Meter;
 use crate::screen::Screen;
 use history::import::{self, ClusterError, ImportError, ImportedMany, Settings, Sources};
 use history::{coflow, swim};
-use runs::{Effort, Error, Found, Inputs, Which, pick_job, resolve, write_whole};
+use runs::{BUDGET, Effort, Error, Found, Inputs, Which, pick_job, reproduce_all, resolve, write_whole};
 use std::path::{Path, PathBuf};
 
 /// Words that stand before the files and say their format.
@@ -43,7 +43,12 @@ pub fn import(args: &Import) -> Result<(), Failure> {
         let settings =
             found.iter().map(|found| settings(&inputs, found, args.run.as_deref())).collect::<Result<_, _>>()?;
         let sources = Sources { cluster, settings: None, writer: writer.as_ref() };
-        return deliver_many(args, &import_all(args, &files[0], &found, settings, &sources)?);
+        let mut imported = import_all(args, &files[0], &found, settings, &sources)?;
+        sim::parse(&imported.scenario.name, &imported.to_toml(), &[]).map_err(Error::Scenario)?;
+        let asked = Asked { none: args.no_check, strict: args.strict, to_output: args.output.is_none() };
+        let checked = metered(|effort| Ok(reproduce_all(&mut imported, BUDGET, effort)?))?;
+        deliver_many(args, &imported)?;
+        return import_check::report_all(&imported, checked.as_ref(), asked);
     }
     let found = wanted(inputs.job(files, args.job.as_deref()).map(|found| vec![found]), word, files)?;
     let Some(found) = found.into_iter().next() else { return Err(Failure::Internal("no job of one".to_owned())) };
@@ -61,14 +66,18 @@ pub fn import(args: &Import) -> Result<(), Failure> {
     // What is written can run: the engine's checks hold too.
     sim::parse(&found.job.id, &imported.to_toml(), &[]).map_err(Error::Scenario)?;
     let asked = Asked { none: args.no_check, strict: args.strict, to_output: args.output.is_none() };
-    let meter = Meter::new(1, false);
-    let progress = |run: usize, progress: &sim::Progress| meter.update(run, progress);
-    let effort = Effort { threads: Some(1), stop: &STOP, progress: &progress };
-    let checked = import_check::fit(&mut imported, asked, &effort);
-    meter.finish();
-    let checked = checked?;
+    let checked = metered(|effort| import_check::fit(&mut imported, asked, effort))?;
     write(args.output.as_deref(), &imported.to_toml())?;
     import_check::report(&imported, checked.as_ref(), asked)
+}
+
+/// Does what takes runs, with its progress shown.
+fn metered<T>(work: impl FnOnce(&Effort<'_>) -> Result<T, Failure>) -> Result<T, Failure> {
+    let meter = Meter::new(1, false);
+    let progress = |run: usize, progress: &sim::Progress| meter.update(run, progress);
+    let done = work(&Effort { threads: Some(1), stop: &STOP, progress: &progress });
+    meter.finish();
+    done
 }
 
 /// The content of a workload of SWIM or a trace of coflows, if the one file is such a trace. Standard input, which can

@@ -5,8 +5,8 @@ use crate::failure::Failure;
 use crate::screen::Screen;
 use crate::table::Table;
 use history::JobState;
-use history::import::Imported;
-use runs::{BUDGET, Check, Checked, Effort, Line, failure_of, reproduce};
+use history::import::{Imported, ImportedMany};
+use runs::{BUDGET, Check, Checked, Effort, JobLine, Line, failure_of, reproduce};
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 
@@ -69,6 +69,69 @@ pub fn report(imported: &Imported, checked: Option<&Checked>, asked: Asked) -> R
         Some(far) if asked.strict => Err(Failure::Input(far)),
         _ => Ok(()),
     }
+}
+
+/// Jobs that the table names: those that err most.
+const ROWS: usize = 40;
+
+/// Says how near the scenario of many jobs comes to each job's record, once it is written.
+pub fn report_all(imported: &ImportedMany, checked: Option<&Checked>, asked: Asked) -> Result<(), Failure> {
+    let Some(checked) = checked.filter(|_| !asked.none) else { return Ok(()) };
+    let mut aside = String::new();
+    let mut far = None;
+    match &checked.result {
+        None => {
+            let _ = writeln!(aside, "not checked: {}", exhausted());
+        }
+        Some(result) => {
+            if checked.by_flows {
+                let _ = writeln!(aside, "with flows in place of packets: {}", exhausted());
+            }
+            let mut lines = runs::check_all(imported, result);
+            let (all, near) = (lines.len(), lines.iter().filter(|line| line.holds()).count());
+            if all > ROWS {
+                let error = |line: &JobLine| line.error().map_or(f64::INFINITY, f64::abs);
+                lines.sort_by(|a, b| error(b).total_cmp(&error(a)));
+                lines.truncate(ROWS);
+            }
+            let table = jobs(&lines, all);
+            if asked.to_output {
+                aside.push_str(&table);
+            } else {
+                emit(&table)?;
+            }
+            if checked.exhausted && !checked.by_flows {
+                let _ = writeln!(aside, "the fit is not finished: {}", exhausted());
+            }
+            if near < all {
+                far = Some(format!("{} of {all} jobs are not within 10 % of their recorded time", all - near));
+            }
+        }
+    }
+    if let (Some(far), false) = (&far, asked.strict) {
+        let _ = writeln!(aside, "warning: {far}");
+    }
+    let _ = io::stderr().lock().write_all(aside.as_bytes());
+    match far {
+        Some(far) if asked.strict => Err(Failure::Input(far)),
+        _ => Ok(()),
+    }
+}
+
+/// Recorded beside predicted times of jobs, from launch to finish.
+fn jobs(lines: &[JobLine], all: usize) -> String {
+    let mut table = Table::new(["job, launch to finish", "recorded", "predicted", "error"]);
+    for line in lines {
+        let predicted = line.predicted.map_or_else(|| "no end".to_owned(), |seconds| format!("{seconds:.1} s"));
+        let mark = if line.holds() { "" } else { " *" };
+        let error = line.error().map_or_else(String::new, |error| format!("{:+.1} %{mark}", error * 100.0));
+        table.row([line.job.clone(), format!("{:.1} s", line.recorded), predicted, error]);
+    }
+    let mut text = table.shown(&Screen::of_output());
+    if all > lines.len() {
+        let _ = writeln!(text, "and {} more that err less", all - lines.len());
+    }
+    text
 }
 
 fn exhausted() -> String {

@@ -33,7 +33,7 @@ impl MapReduce {
     /// The client submits a job whose files are in HDFS.
     pub(super) fn submit_to_yarn(&mut self, platform: &mut Platform, client: Process, job: JobId) {
         let owner = &self.jobs[job.0 as usize];
-        let recorded = self.config.replay.as_ref().and_then(|replay| replay.master);
+        let recorded = self.config.replays.get(&job).and_then(|replay| replay.master);
         let placement = recorded.map_or_else(MasterPlacement::default, |(node, at)| MasterPlacement {
             node: Some(node),
             not_before: owner.record.submit.saturating_add(at),
@@ -136,7 +136,7 @@ impl MapReduce {
         self.open_history(platform, job);
         let now = platform.ctx.now;
         let submit = self.jobs[job.0 as usize].record.submit;
-        let launch = self.config.replay.as_ref().and_then(|replay| replay.launch);
+        let launch = self.config.replays.get(&job).and_then(|replay| replay.launch);
         let due = launch.map_or(now, |launch| submit.saturating_add(launch)).max(now);
         if due > now {
             return platform.ctx.timer(due, Request::Master(job, master, MasterRequest::HeartbeatDue));

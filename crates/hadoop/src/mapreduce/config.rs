@@ -2,9 +2,11 @@
 
 use super::UberConfig;
 use super::replay::Replay;
+use crate::ids::JobId;
 use crate::record::TaskKind;
 use crate::shuffle::ShuffleConfig;
 use crate::yarn::Resources;
+use std::collections::BTreeMap;
 use units::{Bytes, Time};
 
 /// Which of Hadoop's two MapReduce run-times schedules the job.
@@ -121,8 +123,8 @@ pub struct MapReduceConfig {
     pub hadoop1: Hadoop1Config,
     /// Settings of the AppMasters.
     pub app_master: AppMasterConfig,
-    /// Where and when each attempt starts, if that is given (a recorded history) instead of decided.
-    pub replay: Option<Replay>,
+    /// Where and when each attempt of a job starts, if that is given (a recorded history) instead of decided.
+    pub replays: BTreeMap<JobId, Replay>,
 }
 
 /// Settings that exist in Hadoop 1 only.
@@ -222,7 +224,7 @@ impl Default for MapReduceConfig {
             uber: UberConfig::default(),
             hadoop1: Hadoop1Config::default(),
             app_master: AppMasterConfig::default(),
-            replay: None,
+            replays: BTreeMap::new(),
         }
     }
 }

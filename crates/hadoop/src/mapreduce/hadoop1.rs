@@ -389,7 +389,8 @@ impl MapReduce {
     pub(crate) fn task_exited(&mut self, ctx: &mut Context, id: AttemptId) {
         let node = self.attempts[id.0 as usize].record.node;
         // Recorded ends are those that the JobTracker knew of.
-        let out_of_band = self.config.hadoop1.out_of_band || self.config.replay.as_ref().is_some_and(|r| r.waits);
+        let plan = self.config.replays.get(&self.attempts[id.0 as usize].record.job);
+        let out_of_band = self.config.hadoop1.out_of_band || plan.is_some_and(|plan| plan.waits);
         if self.attempts[id.0 as usize].replayed {
             self.give_back(id);
         }

@@ -75,8 +75,8 @@ pub struct MapReduce {
     in_container: Vec<Option<AttemptId>>,
     /// How long each container takes to be launched (YARN).
     start_delays: RandomStream,
-    /// Where a recorded plan stands.
-    standing: replay::Standing,
+    /// Where recorded plans stand.
+    plans: replay::Plans,
     tracker: JobTracker,
     /// What the JobTracker knows of batteries (Hadoop 1).
     charges: Charges,
@@ -147,7 +147,7 @@ impl MapReduce {
             masters: jobs.iter().map(|_| AppMaster::default()).collect(),
             in_container: Vec::new(),
             start_delays: RandomStream::new(seed, "yarn/start-delay", 0),
-            standing: replay::Standing::default(),
+            plans: replay::Plans::default(),
             tracker: JobTracker::new(nodes, jobs.len(), seed),
             charges,
             files: jobs.iter().map(|_| JobFiles::new(nodes)).collect(),
@@ -231,9 +231,9 @@ impl MapReduce {
             Request::SubmitDue(job) => self.bring(platform, job),
             Request::TimeoutDue(job) => self.check_timeouts(platform, job),
             Request::SpeculateDue(job) => self.speculate(platform, job),
-            Request::ReplayDue(number) => self.replay(platform, number),
+            Request::ReplayDue(job, number) => self.replay(platform, job, number),
             Request::EndDue(id) => self.end_as_recorded(platform, id),
-            Request::PlanOver => self.plan_over(platform),
+            Request::PlanOver(job) => self.plan_over(platform, job),
             Request::LaunchDue(job) => self.launch_job(platform, job),
             Request::Tracker(request) => self.on_tracker_answer(platform, request),
             Request::Master(job, container, request) => self.on_master_answer(platform, job, container, request),

@@ -1,4 +1,4 @@
-//! A recorded plan in place of the scheduler's decisions: attempts start where they did, at their recorded times or when
+//! Recorded plans in place of the scheduler's decisions: attempts start where they did, at their recorded times or when
 //! their node has room, take the processor time that was recorded of them, and end as they did.
 
 use super::attempt::Placement;
@@ -85,11 +85,17 @@ impl ReplayAttempt {
     }
 }
 
+/// Where the plans of jobs stand.
+#[derive(Debug, Default)]
+pub(super) struct Plans {
+    /// Attempts that are due and wait for room, by node and in the order of their times.
+    waiting: BTreeMap<NodeId, VecDeque<(JobId, u32)>>,
+    standing: BTreeMap<JobId, Standing>,
+}
+
 /// Where a plan stands.
 #[derive(Debug, Default)]
-pub(super) struct Standing {
-    /// Attempts that are due and wait for room, by node and in the order of their times.
-    waiting: BTreeMap<NodeId, VecDeque<usize>>,
+struct Standing {
     /// Attempts at each map and at each reduce that have not started.
     left: [Vec<u32>; 2],
     /// Attempts that have not ended.
@@ -101,8 +107,8 @@ pub(super) struct Standing {
 impl MapReduce {
     /// When a plan has the job launched; none without such a plan.
     pub(super) fn planned_launch(&self, job: JobId) -> Option<Time> {
-        let launch = self.config.replay.as_ref().filter(|_| job.0 == 0)?.launch?;
-        Some(self.jobs[0].record.submit.saturating_add(launch))
+        let launch = self.config.replays.get(&job)?.launch?;
+        Some(self.jobs[job.0 as usize].record.submit.saturating_add(launch))
     }
 
     /// The job is launched: its attempts start at their times. An AppMaster that is up later than the recorded one was
@@ -110,31 +116,35 @@ impl MapReduce {
     pub(super) fn begin_plan(&mut self, ctx: &mut Context, id: JobId) -> bool {
         let late = self.planned_launch(id).map_or(Time::ZERO, |due| ctx.now.saturating_sub(due));
         let job = &mut self.jobs[id.0 as usize];
-        let Some(replay) = self.config.replay.as_ref().filter(|_| id.0 == 0) else { return false };
-        self.standing.left = [vec![0; job.maps.len()], vec![0; job.reduces.len()]];
-        self.standing.open = replay.attempts.len();
-        for (number, attempt) in replay.attempts.iter().enumerate() {
-            if let Some(left) = self.standing.left[attempt.kind as usize].get_mut(attempt.task as usize) {
+        let Some(replay) = self.config.replays.get(&id) else { return false };
+        let mut standing = Standing {
+            left: [vec![0; job.maps.len()], vec![0; job.reduces.len()]],
+            open: replay.attempts.len(),
+            ending: false,
+        };
+        for (number, attempt) in (0..).zip(&replay.attempts) {
+            if let Some(left) = standing.left[attempt.kind as usize].get_mut(attempt.task as usize) {
                 *left += 1;
             }
             let at = job.record.submit.saturating_add(attempt.start).saturating_add(late).max(ctx.now);
-            ctx.timer(at, Request::ReplayDue(number));
+            ctx.timer(at, Request::ReplayDue(id, number));
         }
+        self.plans.standing.insert(id, standing);
         job.reduces_released = true;
         if replay.attempts.is_empty() && replay.end != ReplayEnd::Succeeded {
-            self.end_plan(ctx);
+            self.end_plan(ctx, id);
         }
         true
     }
 
     /// A recorded attempt is due: it starts, or waits for room.
-    pub(super) fn replay(&mut self, platform: &mut Platform, number: usize) {
-        let Some(replay) = &self.config.replay else { return };
-        let Some(plan) = replay.attempts.get(number).copied() else { return };
+    pub(super) fn replay(&mut self, platform: &mut Platform, job: JobId, number: u32) {
+        let Some(replay) = self.config.replays.get(&job) else { return };
+        let Some(plan) = replay.attempts.get(number as usize).copied() else { return };
         if replay.waits && platform.ctx.nodes.is_up(plan.node) && !self.has_room(platform, plan.node, plan.kind) {
-            self.standing.waiting.entry(plan.node).or_default().push_back(number);
+            self.plans.waiting.entry(plan.node).or_default().push_back((job, number));
         } else {
-            self.start_planned(platform, plan);
+            self.start_planned(platform, job, plan);
         }
     }
     /// Whether a node has a slot or memory for one attempt more of a plan.
@@ -149,34 +159,34 @@ impl MapReduce {
     }
     /// A slot or memory of a node may be free: attempts that wait for it start.
     pub(super) fn fill_with_planned(&mut self, platform: &mut Platform, node: NodeId) {
-        let Some(waiting) = self.standing.waiting.remove(&node) else { return };
-        for number in waiting {
-            self.replay(platform, number);
+        let Some(waiting) = self.plans.waiting.remove(&node) else { return };
+        for (job, number) in waiting {
+            self.replay(platform, job, number);
         }
     }
     /// A node has crashed: attempts that wait for it start elsewhere.
     pub(super) fn planned_node_down(&mut self, ctx: &mut Context, node: NodeId) {
-        for number in self.standing.waiting.remove(&node).into_iter().flatten() {
-            ctx.timer(ctx.now, Request::ReplayDue(number));
+        for (job, number) in self.plans.waiting.remove(&node).into_iter().flatten() {
+            ctx.timer(ctx.now, Request::ReplayDue(job, number));
         }
     }
 
-    fn start_planned(&mut self, platform: &mut Platform, plan: ReplayAttempt) {
-        let job = JobId(0);
-        if let Some(left) = self.standing.left[plan.kind as usize].get_mut(plan.task as usize) {
+    fn start_planned(&mut self, platform: &mut Platform, job: JobId, plan: ReplayAttempt) {
+        let standing = self.plans.standing.entry(job).or_default();
+        if let Some(left) = standing.left[plan.kind as usize].get_mut(plan.task as usize) {
             *left = left.saturating_sub(1);
         }
-        let owner = &self.jobs[0];
+        let owner = &self.jobs[job.0 as usize];
         let exists =
             (plan.task as usize) < owner.tasks(plan.kind).len() && (plan.node.0 as usize) < platform.ctx.nodes.len();
         if owner.is_over() || !exists || owner.task(plan.kind, plan.task).done.is_some() {
-            return self.planned_ended(platform.ctx);
+            return self.planned_ended(platform.ctx, job);
         }
         // Its node may have crashed since in this run: any other does.
         let mut nodes = std::iter::once(plan.node).chain(platform.ctx.nodes.workers());
         let Some(node) = nodes.find(|&node| platform.ctx.nodes.is_up(node)) else { return };
         let locality = (plan.kind == TaskKind::Map).then(|| owner.locality(plan.task, node, &platform.ctx.nodes));
-        let state = self.jobs[0].task_mut(plan.kind, plan.task);
+        let state = self.jobs[job.0 as usize].task_mut(plan.kind, plan.task);
         state.speculate = !state.running.is_empty();
         state.requested = platform.ctx.now;
         let id = self.place(
@@ -201,7 +211,7 @@ impl MapReduce {
     }
     /// What is recorded of the attempt that did a task, for one that starts when the simulation has it start.
     pub(super) fn recorded_of(&self, job: JobId, kind: TaskKind, task: u32) -> Recorded {
-        let replay = self.config.replay.as_ref().filter(|_| job.0 == 0);
+        let replay = self.config.replays.get(&job);
         let mut attempts = replay.into_iter().flat_map(|replay| &replay.attempts);
         let done = attempts
             .find(|attempt| (attempt.kind, attempt.task, attempt.recorded.end) == (kind, task, ReplayEnd::Succeeded));
@@ -209,19 +219,21 @@ impl MapReduce {
     }
     /// An attempt ends as it did.
     pub(super) fn end_as_recorded(&mut self, platform: &mut Platform, id: AttemptId) {
+        let job = self.attempts[id.0 as usize].record.job;
         match self.attempts[id.0 as usize].recorded.end {
             ReplayEnd::Succeeded => {}
             ReplayEnd::Failed => self.fail_on_node(platform, id, "it failed, as recorded"),
             ReplayEnd::Killed => self.kill(platform, id, "it was killed, as recorded"),
         }
-        self.planned_ended(platform.ctx);
+        self.planned_ended(platform.ctx, job);
     }
     /// A planned attempt's record is closed. One that does not succeed counts until its recorded end, also if another
     /// attempt was first before: a job that did not succeed ends with the last of these ends.
     pub(super) fn record_closed(&mut self, ctx: &mut Context, id: AttemptId) {
         let attempt = &self.attempts[id.0 as usize];
         if attempt.replayed && attempt.recorded.end == ReplayEnd::Succeeded {
-            self.planned_ended(ctx);
+            let job = attempt.record.job;
+            self.planned_ended(ctx, job);
         }
     }
     /// Whether the record has an attempt fail, so that its failure counts against nobody.
@@ -235,10 +247,11 @@ impl MapReduce {
         if self.jobs[job.0 as usize].record.uber {
             return;
         }
-        let Some(replay) = self.config.replay.as_mut().filter(|_| job.0 == 0) else {
+        let Some(replay) = self.config.replays.get_mut(&job) else {
             return self.jobs[job.0 as usize].want(kind, task, &ctx.nodes, ctx.now);
         };
-        let Some(left) = self.standing.left[kind as usize].get_mut(task as usize).filter(|left| **left == 0) else {
+        let standing = self.plans.standing.entry(job).or_default();
+        let Some(left) = standing.left[kind as usize].get_mut(task as usize).filter(|left| **left == 0) else {
             return;
         };
         let succeeded = |attempt: &&ReplayAttempt| {
@@ -247,49 +260,51 @@ impl MapReduce {
         let Some(model) = replay.attempts.iter().rev().find(succeeded).copied() else { return };
         let start = ctx.now.saturating_sub(self.jobs[job.0 as usize].record.submit);
         *left += 1;
-        self.standing.open += 1;
+        standing.open += 1;
         replay.attempts.push(ReplayAttempt { node, start, ..model });
-        ctx.timer(ctx.now, Request::ReplayDue(replay.attempts.len() - 1));
+        ctx.timer(ctx.now, Request::ReplayDue(job, units::count(replay.attempts.len() - 1)));
     }
 
     /// An attempt of the plan is over, or will not start. A job that did not succeed ends with the last of them.
-    fn planned_ended(&mut self, ctx: &mut Context) {
-        self.standing.open = self.standing.open.saturating_sub(1);
-        let fails = self.config.replay.as_ref().is_some_and(|replay| replay.end != ReplayEnd::Succeeded);
-        if fails && self.standing.open == 0 {
-            self.end_plan(ctx);
+    fn planned_ended(&mut self, ctx: &mut Context, job: JobId) {
+        let standing = self.plans.standing.entry(job).or_default();
+        standing.open = standing.open.saturating_sub(1);
+        let fails = self.config.replays.get(&job).is_some_and(|replay| replay.end != ReplayEnd::Succeeded);
+        if fails && standing.open == 0 {
+            self.end_plan(ctx, job);
         }
     }
     /// All tasks of a job are done. Whether its end is still due: a plan says how long its commit takes, or that it
     /// fails.
     pub(super) fn commits_later(&mut self, ctx: &mut Context, job: JobId) -> bool {
-        let Some(replay) = self.config.replay.as_ref().filter(|_| job.0 == 0) else { return false };
+        let Some(replay) = self.config.replays.get(&job) else { return false };
         if replay.end != ReplayEnd::Succeeded {
             return true;
         }
         if replay.commit == Time::ZERO {
             return false;
         }
-        self.end_plan(ctx);
+        self.end_plan(ctx, job);
         true
     }
-    fn end_plan(&mut self, ctx: &mut Context) {
-        let commit = self.config.replay.as_ref().map_or(Time::ZERO, |replay| replay.commit);
-        if !std::mem::replace(&mut self.standing.ending, true) {
-            ctx.timer_in(commit, Request::PlanOver);
+    fn end_plan(&mut self, ctx: &mut Context, job: JobId) {
+        let commit = self.config.replays.get(&job).map_or(Time::ZERO, |replay| replay.commit);
+        let standing = self.plans.standing.entry(job).or_default();
+        if !std::mem::replace(&mut standing.ending, true) {
+            ctx.timer_in(commit, Request::PlanOver(job));
         }
     }
     /// The job's commit is over.
-    pub(super) fn plan_over(&mut self, platform: &mut Platform) {
-        self.standing.ending = false;
-        let Some(replay) = &self.config.replay else { return };
+    pub(super) fn plan_over(&mut self, platform: &mut Platform, job: JobId) {
+        self.plans.standing.entry(job).or_default().ending = false;
+        let Some(replay) = self.config.replays.get(&job) else { return };
         if replay.end == ReplayEnd::Succeeded {
-            if self.jobs[0].is_complete() {
-                self.finish_job(platform, JobId(0), JobState::Succeeded, String::new());
+            if self.jobs[job.0 as usize].is_complete() {
+                self.finish_job(platform, job, JobState::Succeeded, String::new());
             }
         } else {
             let reason = replay.reason.clone();
-            self.finish_job(platform, JobId(0), JobState::Failed, reason);
+            self.finish_job(platform, job, JobState::Failed, reason);
         }
     }
 }

@@ -11,12 +11,12 @@ pub enum Request {
     TimeoutDue(JobId),
     /// A job's slow tasks are looked for.
     SpeculateDue(JobId),
-    /// The recorded attempt with this number starts.
-    ReplayDue(usize),
+    /// The recorded attempt of a job with this number starts.
+    ReplayDue(JobId, u32),
     /// This attempt ends as recorded.
     EndDue(AttemptId),
-    /// The commit of the job of a recorded plan is over.
-    PlanOver,
+    /// The commit of a job with a recorded plan is over.
+    PlanOver(JobId),
     /// The job is launched (Hadoop 1, by a recorded plan).
     LaunchDue(JobId),
     /// Of a JobTracker or TaskTracker.

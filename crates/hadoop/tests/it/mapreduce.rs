@@ -2,6 +2,7 @@
 
 use crate::jobs::{GENERATIONS, MIB, config, finish, job, job_time, plain, run, succeeded, with_workload};
 use crate::support::{Spec, World};
+use hadoop::JobId;
 use hadoop::mapreduce::{Generation, Replay, ReplayAttempt};
 use hadoop::record::{AttemptRecord, JobState, Phase, TaskKind, Waiting};
 use hadoop::workload::{Skew, Workload};
@@ -218,7 +219,7 @@ fn a_replay_puts_attempts_where_and_when_they_were() {
             records.attempts.iter().map(|a| ReplayAttempt::starting(a.kind, a.task, a.node, a.start)).collect();
         let launch = records.jobs[0].launch;
         let mut cfg = config(generation, spec());
-        cfg.mapreduce.replay = Some(Replay { launch, attempts: attempts.clone(), ..Replay::default() });
+        cfg.mapreduce.replays = [(JobId(0), Replay { launch, attempts: attempts.clone(), ..Replay::default() })].into();
         let mut again = World::new(cfg, Spec::new(4, 1), 3);
         let replayed = finish(&mut again);
         let mut seen: Vec<ReplayAttempt> =

@@ -3,10 +3,10 @@
 
 use crate::jobs::{GENERATIONS, MIB, config, finish, plain, succeeded, with_workload};
 use crate::support::{Spec, World};
-use hadoop::NodeId;
-use hadoop::mapreduce::{Generation, Recorded, Replay, ReplayAttempt, ReplayEnd};
+use hadoop::mapreduce::{Generation, JobSpec, Recorded, Replay, ReplayAttempt, ReplayEnd};
 use hadoop::record::{AttemptState, JobState, Records, TaskKind};
 use hadoop::workload::{Costs, Workload};
+use hadoop::{JobId, NodeId};
 use units::{Bytes, Time};
 
 /// Heartbeats, polls and the bytes of a job of two blocks.
@@ -42,7 +42,7 @@ fn planned(generation: Generation, plan: Replay) -> Records {
     cfg.mapreduce.app_master.map_memory = Bytes::from_mib(2_048);
     cfg.mapreduce.app_master.reduce_memory = Bytes::from_mib(2_048);
     cfg.yarn.node_memory = Bytes::from_mib(2_048);
-    cfg.mapreduce.replay = Some(Replay { launch: Some(seconds(5)), ..plan });
+    cfg.mapreduce.replays = [(JobId(0), Replay { launch: Some(seconds(5)), ..plan })].into();
     finish(&mut World::new(cfg, Spec::new(2, 1), 1))
 }
 
@@ -189,12 +189,51 @@ fn an_attempt_lost_with_its_node_takes_its_recorded_time_again() {
     let mut cfg = config(Generation::Hadoop1, vec![with_workload(workload, 32 * MIB, 0)]);
     cfg.hdfs.replication = 2;
     cfg.mapreduce.hadoop1.expiry = seconds(30);
-    cfg.mapreduce.replay =
-        Some(Replay { waits: true, attempts: vec![attempt(TaskKind::Map, 0, 1, 6, map(20))], ..Replay::default() });
+    let plan = Replay { waits: true, attempts: vec![attempt(TaskKind::Map, 0, 1, 6, map(20))], ..Replay::default() };
+    cfg.mapreduce.replays = [(JobId(0), plan)].into();
     let mut world = World::new(cfg, Spec::new(2, 1), 1);
     world.kill(NodeId(1), seconds(15));
     let records = finish(&mut world);
     let [map] = succeeded(&records, TaskKind::Map)[..] else { panic!("it succeeds") };
     assert_eq!(map.node, NodeId(2));
     assert!((20.0..24.0).contains(&at(map.finish - map.start)), "{map:?}");
+}
+
+/// Two jobs with a plan each, the second submitted 20 s later. Both name one node for their map, which has one slot: the
+/// second job's map, due at 23 s, waits for the first job's of 30 s, which starts at 6 s. Each commits as it did.
+#[test]
+fn each_job_follows_its_own_plan() {
+    for generation in GENERATIONS {
+        let workload = || Workload { costs: Costs::NONE, ..plain(0.0) };
+        let later = JobSpec { submit: seconds(20), ..with_workload(workload(), 32 * MIB, 0) };
+        let mut cfg = config(generation, vec![with_workload(workload(), 32 * MIB, 0), later]);
+        cfg.hdfs.replication = 2;
+        cfg.mapreduce.jvm_start_cpu = Time::ZERO;
+        cfg.mapreduce.launch_latency = Time::ZERO;
+        cfg.mapreduce.task_overhead_cpu = Time::ZERO;
+        cfg.mapreduce.app_master.init_cpu = Time::ZERO;
+        cfg.mapreduce.hadoop1.map_slots = 1;
+        // Room for one task beside two AppMasters; a plan does not count their containers.
+        cfg.mapreduce.app_master.memory = Bytes::from_mib(1_024);
+        cfg.mapreduce.app_master.map_memory = Bytes::from_mib(3_072);
+        cfg.yarn.node_memory = Bytes::from_mib(4_096);
+        let plan = |commit: u64, due: u64, took: u64| Replay {
+            launch: Some(seconds(2)),
+            waits: true,
+            commit: seconds(commit),
+            attempts: vec![attempt(TaskKind::Map, 0, 1, due, map(took))],
+            ..Replay::default()
+        };
+        cfg.mapreduce.replays = [(JobId(0), plan(5, 6, 30)), (JobId(1), plan(9, 3, 10))].into();
+        let records = finish(&mut World::new(cfg, Spec::new(2, 1), 1));
+        let maps = succeeded(&records, TaskKind::Map);
+        let of = |job: u32| maps.iter().find(|map| map.job == JobId(job)).expect("a map");
+        let near = |value: Time, from: f64| (from..from + BESIDE).contains(&at(value));
+        assert!(near(of(0).start, 6.0) && near(of(0).finish, 36.0), "{generation:?} {:?}", of(0).start);
+        assert!(near(of(1).start, 36.0) && near(of(1).finish, 46.0), "{generation:?} {:?}", of(1).start);
+        for (job, commit) in [(0, 5.0), (1, 9.0)] {
+            let end = records.jobs[job as usize].finish.expect("an end");
+            assert!((at(end - of(job).finish) - commit).abs() < 1e-9, "{generation:?} {job}");
+        }
+    }
 }

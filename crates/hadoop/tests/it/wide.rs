@@ -6,7 +6,7 @@ use hadoop::hdfs::HdfsConfig;
 use hadoop::mapreduce::{Generation, JobInput, JobSpec, Replay, ReplayAttempt};
 use hadoop::record::{AttemptState, TaskKind};
 use hadoop::rpc::Process;
-use hadoop::{Config, Event, NodeId, WriteNews, Writer};
+use hadoop::{Config, Event, JobId, NodeId, WriteNews, Writer};
 use units::{Bytes, Time};
 
 const WORKERS: u32 = 66_000;
@@ -64,7 +64,7 @@ fn a_far_host_is_fetched_from_again_after_its_penalty() {
     let recorded = vec![attempt(TaskKind::Map, FAR, Time::ZERO), attempt(TaskKind::Reduce, NEAR, Time::from_secs(1))];
     let mut config: Config = config(Generation::Hadoop1, vec![job]);
     config.hdfs = silent_datanodes();
-    config.mapreduce.replay = Some(Replay { attempts: recorded, ..Replay::default() });
+    config.mapreduce.replays = [(JobId(0), Replay { attempts: recorded, ..Replay::default() })].into();
     config.mapreduce.hadoop1.out_of_band = true;
     config.mapreduce.task_timeout = Time::ZERO;
     let mut world = World::new(config, spec(), 1);

@@ -1,13 +1,18 @@
 //! All jobs of a trace as one scenario: each job as an import of it alone makes it, submitted when it was.
 //!
-//! What a scenario says once for all jobs (machines, slots, start-up, settings) is that of the job with the most
-//! attempts, because its estimates rest on the most. Workers are the hosts of all jobs. A recorded plan is of one job
-//! alone: the scheduler places the attempts.
+//! What a scenario says once for all jobs (machines, start-up, settings) is that of the job with the most attempts,
+//! because its estimates rest on the most. Workers are the hosts of all jobs. Where the recorded durations are the costs
+//! of all jobs, each has its plan, and a host has room for what ran side by side on it, of all jobs together. Else the
+//! scheduler places the attempts of all.
 
 use super::many::{Extent, ImportedMany};
-use super::{Assumption, Hosts, ImportError, Imported, Record, Settings, Sources, import, printable, significant};
+use super::record::side_by_side;
+use super::{
+    Assumption, Hosts, ImportError, Imported, Moments, Record, Settings, Sources, durations, import, printable,
+    significant,
+};
 use crate::{JobHistory, JobState};
-use scenario::{Job, Nodes};
+use scenario::{Job, Network, Nodes, Plan, Scenario, node_name, node_number};
 use std::collections::BTreeMap;
 use units::{Bytes, Time};
 
@@ -17,6 +22,8 @@ const NAMED: usize = 5;
 const ASSUMED: usize = 12;
 /// The latest submission that a scenario takes.
 const LATEST: Time = Time::from_secs(30 * 86_400);
+/// Milliseconds that a `Time` holds.
+const FARTHEST_MS: u64 = u64::MAX / 1_000_000_000;
 /// A run ends this long after the last submission at the latest.
 const PATIENCE: Time = Time::from_secs(86_400);
 
@@ -29,7 +36,11 @@ pub fn all(
     extent: &Extent,
 ) -> Result<ImportedMany, ImportError> {
     let first = jobs.iter().map(|(job, _)| job.submit_ms).min().unwrap_or_default();
-    let submit = |job: &JobHistory| Time::from_ms(u64::try_from(job.submit_ms.saturating_sub(first)).unwrap_or(0));
+    let submit = |job: &JobHistory| {
+        let since = u64::try_from(job.submit_ms.saturating_sub(first)).unwrap_or(0);
+        // Jobs may be years apart, which no `Time` holds: later than the latest is late enough.
+        Time::from_ms(since.min(FARTHEST_MS))
+    };
     let mut taken: Vec<_> = jobs.iter().filter(|(job, _)| extent.contains(submit(job))).collect();
     taken.sort_by_key(|(job, _)| job.submit_ms);
     let mut imported: Vec<(&JobHistory, Imported)> = Vec::new();
@@ -58,6 +69,14 @@ pub fn all(
         return Err(ImportError::Workers(scenario.cluster.workers, hosts.workers()));
     }
     let mut seen = BTreeMap::new();
+    let planned = imported.iter().all(|(_, one)| one.record.is_some());
+    let mut notes = BTreeMap::new();
+    if planned {
+        let moments = together(&imported, &hosts);
+        durations::room(&mut scenario, side_by_side(moments.iter()), given.is_none(), &mut notes);
+        machines(&mut scenario, &imported);
+    }
+    let mut records = Vec::new();
     scenario.job.clear();
     for (job, one) in &imported {
         let times: &mut u32 = seen.entry(job.id.as_str()).or_default();
@@ -66,8 +85,11 @@ pub fn all(
         for part in &one.scenario.job {
             let submit = submit(job).saturating_sub(extent.from).saturating_add(part.submit);
             let name = format!("{}{number}", printable(&job.id));
-            scenario.job.push(Job { name, submit, ..unplanned(moved(part, &one.hosts, &hosts), one.record.as_ref()) });
+            let part = moved(part, &one.hosts, &hosts);
+            let part = if planned { part } else { unplanned(part, one.record.as_ref()) };
+            scenario.job.push(Job { name, submit, ..part });
         }
+        records.extend(one.record.clone().filter(|_| planned));
     }
     let last = scenario.job.iter().map(|job| job.submit).max().unwrap_or_default();
     if last > LATEST {
@@ -90,13 +112,16 @@ pub fn all(
     let why = "what is said once for all jobs is of the one with the most attempts";
     let mut assumed = vec![Assumption::new("cluster's settings and start-up", whose, why)];
     let ended = imported.iter().filter(|(job, _)| job.state != JobState::Succeeded).count();
-    if ended > 0 {
-        let why = "a plan, which says where attempts fail, is of one job alone";
+    if ended > 0 && !planned {
+        let why = "a plan, which says where attempts fail, is for all jobs or none";
         assumed.push(Assumption::new("failed and killed jobs", format!("{ended} run to their end"), why));
     }
     let mut assumptions: BTreeMap<(&str, &str, &str), usize> = BTreeMap::new();
-    // What is assumed of a plan does not matter without it.
-    let of_jobs = imported.iter().flat_map(|(_, one)| &one.assumed).filter(|of| !of.key.starts_with("job.plan"));
+    // What is assumed of a plan does not matter without it, and the links are those of all.
+    let of_jobs = imported
+        .iter()
+        .flat_map(|(_, one)| &one.assumed)
+        .filter(|of| (planned || !of.key.starts_with("job.plan")) && of.key != "network.rate");
     for Assumption { key, value, why } in of_jobs {
         *assumptions.entry((key, value, why)).or_default() += 1;
     }
@@ -111,9 +136,48 @@ pub fn all(
     }
     if given.is_none() {
         let why = "not in a history: --cluster FILE names your own";
-        assumed.push(Assumption::new("machines and network", "the defaults", why));
+        let rate = scenario.network.rate;
+        let shown = if planned && rate != Network::default().rate {
+            format!("links of {rate}, which a job's shuffle shows")
+        } else {
+            "the defaults".to_owned()
+        };
+        assumed.push(Assumption::new("machines and network", shown, why));
     }
-    ImportedMany::new(scenario, heading, assumed, BTreeMap::new())
+    let mut many = ImportedMany::new(scenario, heading, assumed, notes)?;
+    many.records = records;
+    Ok(many)
+}
+
+/// The attempts of all jobs on one clock and with the numbers of all jobs' hosts.
+fn together(imported: &[(&JobHistory, Imported)], hosts: &Hosts) -> Vec<Moments> {
+    let first = imported.iter().map(|(job, _)| job.submit_ms).min().unwrap_or_default();
+    let mut all = Vec::new();
+    for (job, one) in imported {
+        let since = job.submit_ms.saturating_sub(first);
+        let number = renumbered(&one.hosts, hosts);
+        for attempt in one.record.iter().flat_map(|record| &record.attempts) {
+            let (start, end) = (attempt.start.saturating_add(since), attempt.end.saturating_add(since));
+            all.push(Moments { node: number(attempt.node), start, end, ..attempt.clone() });
+        }
+    }
+    all
+}
+
+/// Machines that suffice for each job: the most disks and memory, and the fastest links, that one needs. Links that a
+/// shuffle shows are known, and stand before those that are assumed.
+fn machines(scenario: &mut Scenario, imported: &[(&JobHistory, Imported)]) {
+    let each = || imported.iter().map(|(_, one)| &one.scenario);
+    scenario.node.disks = each().map(|one| one.node.disks).max().unwrap_or(1);
+    scenario.node.memory = each().map(|one| one.node.memory).chain([scenario.node.memory]).max().unwrap_or_default();
+    let assumed = Network::default().rate;
+    let rates = || each().map(|one| one.network.rate);
+    let shown = rates().filter(|rate| *rate < assumed).max();
+    if let Some(rate) = shown.filter(|_| rates().all(|rate| rate <= assumed)).or(rates().max()) {
+        scenario.network.rate = rate;
+    }
+    scenario.run.until = each().map(|one| one.run.until).max().unwrap_or(scenario.run.until);
+    scenario.run.no_progress = each().map(|one| one.run.no_progress).max().unwrap_or(scenario.run.no_progress);
 }
 
 /// A job without its plan. Where recorded durations stand in for costs, their sums become costs of a byte: the work of
@@ -147,15 +211,31 @@ const MOST_COST: f64 = 1e9;
 
 /// A job whose hosts have the numbers of all jobs' hosts.
 fn moved(job: &Job, own: &Hosts, all: &Hosts) -> Job {
-    let names: BTreeMap<u32, &str> = own.iter().map(|(name, number)| (number, name)).collect();
-    let number = |number: &u32| names.get(number).and_then(|name| all.number(name)).unwrap_or(*number);
+    let number = renumbered(own, all);
     let nodes = |nodes: &Nodes| match nodes {
-        Nodes::List(list) => Nodes::List(list.iter().map(number).collect()),
+        Nodes::List(list) => Nodes::List(list.iter().map(|node| number(*node)).collect()),
         other => other.clone(),
+    };
+    let named = |node: &str| node_number(node).map_or_else(|| node.to_owned(), |node| node_name(number(node)));
+    let plan = |plan: &Plan| {
+        let mut plan = plan.clone();
+        plan.master = plan.master.as_deref().map(named);
+        for attempt in &mut plan.attempt {
+            attempt.node = named(&attempt.node);
+        }
+        plan
     };
     Job {
         split_hosts: job.split_hosts.iter().map(nodes).collect(),
-        file_writers: job.file_writers.iter().map(number).collect(),
+        file_writers: job.file_writers.iter().map(|node| number(*node)).collect(),
+        plan: job.plan.as_ref().map(plan),
         ..job.clone()
     }
+}
+
+/// The number among all jobs' hosts of a host of one job.
+fn renumbered(own: &Hosts, all: &Hosts) -> impl Fn(u32) -> u32 {
+    let numbers: BTreeMap<u32, u32> =
+        own.iter().filter_map(|(name, number)| Some((number, all.number(name)?))).collect();
+    move |number| numbers.get(&number).copied().unwrap_or(number)
 }

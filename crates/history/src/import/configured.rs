@@ -131,6 +131,26 @@ pub fn combiner(
     assumed.push(Assumption::new("job.combiner", "false", format!("the configuration names {class}, but {why}")));
 }
 
+/// Records of which TeraSort's client takes a sample by default (`mapreduce.terasort.partitions.sample`).
+const SAMPLED: f64 = 100_000.0;
+/// Bytes of a record of TeraSort.
+const TERA_RECORD: f64 = 100.0;
+
+/// The sample that TeraSort's client takes before it submits its job. TeraSort names its jobs, and sorts records of 100
+/// bytes.
+pub fn sample(section: &mut scenario::Job, job: &JobHistory, notes: &mut BTreeMap<String, String>) {
+    let sum = |counter: &str| -> f64 {
+        let done = job.maps.iter().filter_map(Task::successful);
+        done.map(|attempt| attempt.counters.count(counter) as f64).sum()
+    };
+    let record = section.splits.iter().map(|split| split.get() as f64).sum::<f64>() / sum("MAP_INPUT_RECORDS");
+    if job.name == "TeraSort" && !job.reduces.is_empty() && (record / TERA_RECORD - 1.0).abs() < 0.01 {
+        section.sample = Some(Bytes::new((SAMPLED * TERA_RECORD) as u64).min(section.input));
+        notes
+            .insert("job.sample".into(), "TeraSort's client reads 100,000 records, unless it is told otherwise".into());
+    }
+}
+
 /// Whether the job ran in its AppMaster, and which jobs its cluster would let.
 pub fn uber(
     scenario: &mut Scenario,

@@ -290,7 +290,7 @@ pub fn apply(
     note("job.plan.wait", "starts are the earliest ones: an attempt waits for a slot on its host");
     note("job.plan.commit", "from the last attempt's end to the job's");
 
-    room(scenario, record, free, notes);
+    room(scenario, record.side_by_side(), free, notes);
     if free {
         machines(scenario, record, &mut section, (side, reduced, shuffled), notes, assumed);
     }
@@ -307,8 +307,12 @@ pub fn apply(
 }
 
 /// A node has room for what ran side by side on one.
-fn room(scenario: &mut Scenario, record: &Record, free: bool, notes: &mut BTreeMap<String, String>) {
-    let (maps, reduces, both) = record.side_by_side();
+pub(super) fn room(
+    scenario: &mut Scenario,
+    (maps, reduces, both): (u32, u32, u32),
+    free: bool,
+    notes: &mut BTreeMap<String, String>,
+) {
     let settings = &mut scenario.mapreduce;
     let ran = "the most that ran side by side on a host";
     if scenario.cluster.generation == Generation::Hadoop1 {

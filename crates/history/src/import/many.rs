@@ -1,7 +1,7 @@
 //! What imports of many jobs, or of traffic, have in common: the part of the trace that is taken, the cluster, what is
 //! assumed, and the scenario's text.
 
-use super::{Assumption, ImportError, annotated};
+use super::{Assumption, ImportError, Record, annotated};
 use scenario::Scenario;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -48,6 +48,9 @@ pub struct ImportedMany {
     pub heading: Vec<String>,
     /// What the trace does not say.
     pub assumptions: Vec<Assumption>,
+    /// The jobs on their masters' clocks, in the order of the scenario's, where recorded durations are their costs:
+    /// their plans wait to be fitted. Empty where jobs have no plans.
+    pub records: Vec<Record>,
     /// Source of a key's value, by the key's path.
     notes: BTreeMap<String, String>,
 }
@@ -60,7 +63,7 @@ impl ImportedMany {
         assumptions: Vec<Assumption>,
         notes: BTreeMap<String, String>,
     ) -> Result<Self, ImportError> {
-        let mut imported = Self { scenario, heading, assumptions, notes };
+        let mut imported = Self { scenario, heading, assumptions, records: Vec::new(), notes };
         let name = imported.scenario.name.clone();
         imported.scenario = Scenario::parse(&name, &imported.to_toml(), &[]).map_err(ImportError::Scenario)?;
         Ok(imported)

@@ -273,6 +273,7 @@ pub fn import(job: &JobHistory, sources: &Sources) -> Result<Imported, ImportErr
     configured::not_compressed(settings, compression.as_ref(), &mut assumed);
     if let Some(section) = scenario.job.first_mut() {
         configured::output_compression(section, settings, &mut notes, &mut assumed);
+        configured::sample(section, job, &mut notes);
     }
     configured::combiner(job, settings, &mut notes, &mut assumed);
     configured::uber(&mut scenario, job, settings, &mut notes);

@@ -159,28 +159,33 @@ impl Record {
     }
     /// The most attempts side by side on one node: maps, reduces, both.
     pub fn side_by_side(&self) -> (u32, u32, u32) {
-        let mut changes: BTreeMap<u32, Vec<(i64, i32, bool)>> = BTreeMap::new();
-        for attempt in self.attempts.iter().filter(|attempt| attempt.end > attempt.start) {
-            let of_node = changes.entry(attempt.node).or_default();
-            of_node.push((attempt.start, 1, attempt.map));
-            of_node.push((attempt.end, -1, attempt.map));
-        }
-        let mut most = (0, 0, 0);
-        for of_node in changes.values_mut() {
-            // An end before a start of the same moment.
-            of_node.sort_unstable();
-            let mut now = (0, 0);
-            for (_, change, map) in of_node {
-                if *map {
-                    now.0 += *change;
-                } else {
-                    now.1 += *change;
-                }
-                most = (most.0.max(now.0), most.1.max(now.1), most.2.max(now.0 + now.1));
-            }
-        }
-        (most.0 as u32, most.1 as u32, most.2 as u32)
+        side_by_side(self.attempts.iter())
     }
+}
+
+/// The most attempts side by side on one node: maps, reduces, both.
+pub(super) fn side_by_side<'a>(attempts: impl Iterator<Item = &'a Moments>) -> (u32, u32, u32) {
+    let mut changes: BTreeMap<u32, Vec<(i64, i32, bool)>> = BTreeMap::new();
+    for attempt in attempts.filter(|attempt| attempt.end > attempt.start) {
+        let of_node = changes.entry(attempt.node).or_default();
+        of_node.push((attempt.start, 1, attempt.map));
+        of_node.push((attempt.end, -1, attempt.map));
+    }
+    let mut most = (0, 0, 0);
+    for of_node in changes.values_mut() {
+        // An end before a start of the same moment.
+        of_node.sort_unstable();
+        let mut now = (0, 0);
+        for (_, change, map) in of_node {
+            if *map {
+                now.0 += *change;
+            } else {
+                now.1 += *change;
+            }
+            most = (most.0.max(now.0), most.1.max(now.1), most.2.max(now.0 + now.1));
+        }
+    }
+    (most.0 as u32, most.1 as u32, most.2 as u32)
 }
 
 /// By how much the master knew of an attempt's end later than its host did, in the median of each host.

@@ -25,8 +25,8 @@ fn imported(job: &JobHistory, settings: Option<Settings>) -> Imported {
     import(job, &Sources { cluster: Some(("cluster.toml", &cluster)), settings, ..Sources::default() }).unwrap()
 }
 
-fn described(folder: &str) -> Option<Settings> {
-    Some(Settings::parse(&fs::read_to_string(traces().join(folder).join("run.toml")).unwrap()).unwrap())
+fn described(folder: &str) -> Settings {
+    Settings::parse(&fs::read_to_string(traces().join(folder).join("run.toml")).unwrap()).unwrap()
 }
 
 /// Its README says that the host had a load of 10 to 17, the job's own four tasks among it.
@@ -67,7 +67,7 @@ fn quiet_recorders_are_quiet() {
         "wordcount-nocombine-unshaped",
         "wordcount-nocombine-unshaped-2",
     ] {
-        let of = imported(&recorded(folder, "job_"), described(folder));
+        let of = imported(&recorded(folder, "job_"), Some(described(folder)));
         assert_eq!(of.calibration.contention, Contention::None, "{folder}");
     }
 }
@@ -118,7 +118,7 @@ fn waits_for_the_network_are_no_processor_time() {
     let fast = recorded("dfsio-write-unshaped", "job_");
     let first = fast.maps.iter().filter_map(|map| map.successful()?.start_ms).max().unwrap() - fast.submit_ms;
     let slow = moved(&fast, &|ms| if ms > first { ms + 20_000 } else { ms });
-    let settings = || described("dfsio-write-unshaped");
+    let settings = || Some(described("dfsio-write-unshaped"));
     let (fast, slow) = (imported(&fast, settings()), imported(&slow, settings()));
     assert!(matches!(slow.calibration.contention, Contention::Waits { .. }), "{:?}", slow.calibration.contention);
     assert_eq!(slow.scenario.mapreduce.jvm_start, Time::from_ms(1200), "the cluster's");
@@ -135,7 +135,7 @@ fn waits_for_the_network_are_no_processor_time() {
 /// An AppMaster that took long too, beside links that were busy with the maps' bytes, proves no load.
 #[test]
 fn busy_links_are_no_load() {
-    let mut settings = described("dfsio-write-unshaped").unwrap();
+    let mut settings = described("dfsio-write-unshaped");
     settings.shaped = Some("20 Mbit/s".to_owned());
     // 64 MB of replicas from each of four maps, two of them on w2: 54 s at 20 Mbit/s.
     let slow = moved(&recorded("dfsio-write-unshaped", "job_"), &|ms| 12 * ms);

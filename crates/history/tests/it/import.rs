@@ -225,6 +225,17 @@ fn without_a_cluster_the_defaults_are_named_as_such() {
     assert!(imported.to_toml().contains("# Machines and network are not in a history: those below are defaults."));
 }
 
+/// TeraSort's client reads 100,000 records of 100 bytes before it submits the job; no other client does.
+#[test]
+fn terasort_takes_its_sample() {
+    for name in ["terasort-unshaped", "wordcount-nocombine-unshaped", "teragen-unshaped"] {
+        let (job, by_cpu) = run(name);
+        let by_durations = import(&job, &Sources::default()).unwrap();
+        let expected = name.contains("terasort").then(|| Bytes::from_mb(10));
+        assert_eq!([&by_cpu, &by_durations].map(|of| of.scenario.job[0].sample), [expected; 2], "{name}");
+    }
+}
+
 #[test]
 fn what_cannot_be_imported_says_why() {
     let job = run("terasort-unshaped").0;

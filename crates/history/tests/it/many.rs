@@ -2,7 +2,7 @@
 
 use history::import::{Extent, ImportError, ImportedMany, Sources, all, coflows, workload};
 use history::{coflow, swim};
-use scenario::{Generation, Nodes, Scheduler};
+use scenario::{Generation, Nodes, PlannedEnd, Scheduler};
 use units::{Bytes, Time};
 
 /// Job, submission, gap, map input, shuffle, output.
@@ -139,10 +139,25 @@ fn all_jobs_of_a_history_become_one_scenario() {
     assert_eq!(submits, [0, 70, 300].map(Time::from_secs), "after the first");
     let hosts: Vec<_> = scenario.job.iter().flat_map(|job| job.split_hosts.clone()).collect();
     assert_eq!(hosts, [vec![1], vec![2], vec![1]].map(Nodes::List), "numbers of all jobs' hosts");
-    assert!(scenario.job.iter().all(|job| job.plan.is_none()));
-    // No CPU time is counted. A map of a million bytes that starts at 2 s and is known to be done at 39 s: 37 us for
-    // each.
-    assert!(scenario.job.iter().all(|job| job.map_cpu == Some(37_000.0)), "{:?}", scenario.job[0].map_cpu);
+    // No CPU time is counted: each job has its plan, on the numbers of all jobs' hosts.
+    let places: Vec<_> = scenario.job.iter().flat_map(|job| &job.plan.as_ref().expect("a plan").attempt).collect();
+    let nodes: Vec<_> = places.iter().map(|attempt| attempt.node.as_str()).collect();
+    assert_eq!(nodes, ["worker-1", "worker-2", "worker-1"]);
+    assert!(places.iter().all(|attempt| attempt.start == Time::from_secs(2)), "after the job's own submission");
+    assert_eq!(imported.records.len(), 3);
+    assert_eq!(scenario.node.cores, 2, "no two maps ran side by side on a host: the least");
+
+    // Where one job's costs follow from its CPU time, no job has a plan. A map of a million bytes that starts at 2 s and
+    // is known to be done at 39 s: 37 us for each.
+    let mut counting: Vec<_> = jobs.iter().map(|(job, _)| (*job).clone()).collect();
+    counting[0].maps[0].attempts[0].counters.set("CPU_MILLISECONDS", 30_000);
+    let counting: Vec<_> = counting.iter().map(|job| (job, None)).collect();
+    let cluster = "[cluster]\nworkers = 2\n[hdfs]\nreplication = 2\n[job]\nworkload = \"generic\"\n";
+    let sources = Sources { cluster: Some(("c.toml", cluster)), ..Sources::default() };
+    let unplanned = all("trace", &counting, &sources, &Extent::default()).unwrap();
+    assert!(unplanned.records.is_empty() && unplanned.scenario.job.iter().all(|job| job.plan.is_none()));
+    let costs: Vec<_> = unplanned.scenario.job.iter().map(|job| job.map_cpu).collect();
+    assert_eq!((costs[0], costs[2]), (Some(37_000.0), Some(37_000.0)));
 
     let window = Extent { from: Time::from_secs(60), length: Some(Time::from_secs(60)), ..Extent::default() };
     let one = all("trace", &jobs, &Sources::default(), &window).unwrap();
@@ -153,11 +168,26 @@ fn all_jobs_of_a_history_become_one_scenario() {
         one.heading
     );
 
+    // The maps of three jobs at once on one host, a container of a gibibyte each.
+    let three = [("0001", 0, "SUCCESS"), ("0002", 20, "FAILED"), ("0003", 30, "SUCCESS")];
+    let text = three.map(|(id, submit, outcome)| rumen(id, submit, "n4", outcome)).join("\n");
+    let (_, beside) = history::read(text.as_bytes()).unwrap();
+    let beside: Vec<_> = beside.iter().map(|job| (job, None)).collect();
+    let beside = all("trace", &beside, &Sources::default(), &Extent::default()).unwrap().scenario;
+    assert_eq!((beside.node.cores, beside.mapreduce.node_memory), (3, Some(Bytes::from_mib(3_072))));
+    assert_eq!(beside.job[1].plan.as_ref().expect("a plan").end, Some(PlannedEnd::Failed));
+
     let text = [rumen("0001", 0, "n4", "SUCCESS"), rumen("0002", 31 * 86_400, "n4", "SUCCESS")].join("\n");
     let (_, apart) = history::read(text.as_bytes()).unwrap();
     let apart: Vec<_> = apart.iter().map(|job| (job, None)).collect();
     let error = all("trace", &apart, &Sources::default(), &Extent::default()).unwrap_err();
     assert!(error.to_string().contains("up to 31 days apart"), "{error}");
+
+    let text = [rumen("0001", 0, "n4", "SUCCESS"), rumen("0002", 900 * 86_400, "n4", "SUCCESS")].join("\n");
+    let (_, years) = history::read(text.as_bytes()).unwrap();
+    let years: Vec<_> = years.iter().map(|job| (job, None)).collect();
+    let error = all("trace", &years, &Sources::default(), &Extent::default()).unwrap_err();
+    assert!(matches!(error, ImportError::Apart(_)), "{error}");
 
     let nothing = Extent { from: Time::from_secs(9_000), ..Extent::default() };
     assert!(matches!(all("trace", &jobs, &Sources::default(), &nothing), Err(ImportError::Window(3))));

@@ -10,7 +10,7 @@ use hadoop::record::TaskKind;
 use hadoop::rpc::{MasterConfig, RpcConfig};
 use hadoop::workload::{Combiner, Keys, Skew, Source, Workload};
 use hadoop::yarn::{Policy, SchedulerConfig, SpareConfig, YarnConfig};
-use hadoop::{NodeId, NodeInfo};
+use hadoop::{JobId, NodeId, NodeInfo};
 use scenario::{
     Generation, Job, JobCodec, MapReduce, Nodes, Plan, PlannedAttempt, PlannedEnd, PlannedKind, Scenario, Scheduler,
     WorkloadKind, node_number,
@@ -176,7 +176,10 @@ fn mapreduce(scenario: &Scenario) -> MapReduceConfig {
             init_cpu: settings.am_start,
             ..defaults.app_master.clone()
         },
-        replay: scenario.job.first().and_then(|job| job.plan.as_ref()).map(replay),
+        replays: (0..)
+            .zip(&scenario.job)
+            .filter_map(|(number, job)| Some((JobId(number), replay(job.plan.as_ref()?))))
+            .collect(),
         ..defaults
     }
 }

@@ -302,8 +302,8 @@ fn what_is_wrong_is_said_with_its_place() {
             "4:13",
             "a standard deviation is not negative",
         ),
-        ("[[job]]\nplan = {}\n[[job]]", "2:8", "a plan is for a scenario of one job"),
-        ("[[job]]\n[[job]]\nplan = {}", "3:8", "a plan is for a scenario of one job"),
+        ("[[job]]\nplan = {}\n[[job]]", "2:8", "take no turn among those that the scheduler places"),
+        ("[[job]]\n[[job]]\nplan = {}", "3:8", "take no turn among those that the scheduler places"),
         ("[network]\npriority = [\"rcp\"]\nqueue = { kind = \"priority\" }\n[job]", "2:13", "did you mean `rpc`?"),
         (
             "[network]\ntopology = \"dumbbell\"\n[[network.port]]\nlink = \"left -> rihgt\"\n[job]",
@@ -389,7 +389,12 @@ fn the_last_value_within_a_limit_is_taken() {
         (fault("ap-2"), fault("ap-3"), "there is no node `ap-3`"),
         (fault("ap-1"), slow, "an access point has no cores"),
         (shadowing(0), "[network]\nloss = 2\n[job]".to_owned(), "out of range"),
-        ("[[job]]\nplan = {}".to_owned(), "[[job]]\nplan = {}\n[[job]]".to_owned(), "a plan is for"),
+        // Each job may have a plan of its own; it was for the only job before.
+        (
+            "[[job]]\nplan = {}\n[[job]]\nplan = {}".to_owned(),
+            "[[job]]\nplan = {}\n[[job]]".to_owned(),
+            "a plan for each job",
+        ),
     ];
     for (right, wrong, message) in pairs {
         parse(&right, &[]).unwrap_or_else(|error| panic!("{right}\n{error}"));

@@ -7,7 +7,6 @@ use scenario::Scenario;
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use units::Bytes;
 
 /// Runs, each after the run that it is calibrated on: itself, or the first unshaped one of its job.
 pub const RUNS: [(&str, &str); 12] = [
@@ -81,10 +80,6 @@ pub fn recorded(calibrated_on: &str, run: &str, placed: bool) -> Vec<Recorded> {
             // The machine as it was on average: the placement alone is given, and no draw of its speed.
             scenario.node.variation = 0.0;
             scenario.job[0].plan = Some(replay(&job, &hosts).unwrap_or_else(|e| panic!("{run}: {e}")));
-        }
-        // A history does not say that its client took a sample.
-        if run.starts_with("terasort") {
-            scenario.job[0].sample = Some(Bytes::from_mb(10));
         }
         Recorded { job, scenario }
     };
