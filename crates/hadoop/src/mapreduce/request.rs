@@ -62,6 +62,8 @@ pub enum TaskRequest {
     Jvm,
     /// The task's own set-up is done.
     SetUp,
+    /// The work after the task's last byte is done.
+    Closed,
     /// Progress is to be reported.
     StatusDue,
     /// Map completion events are to be asked for.
