@@ -156,6 +156,7 @@ impl MapReduce {
             TaskRequest::Closed if matches!(attempt.body, Body::Closing(_)) => self.end_on_node(platform, id),
             // It was killed meanwhile.
             TaskRequest::Launched | TaskRequest::Jvm | TaskRequest::SetUp | TaskRequest::Closed => {}
+            TaskRequest::PingDue => self.ping_due(platform, id),
             TaskRequest::StatusDue => self.status_due(platform, id),
             TaskRequest::PollDue => self.poll(platform, id),
             TaskRequest::Map => self.on_map(platform, id, MapTask::on_computed),
@@ -182,7 +183,7 @@ impl MapReduce {
 
     /// The task itself begins.
     fn begin(&mut self, platform: &mut Platform, id: AttemptId) {
-        platform.ctx.timer_in(self.config.progress_interval(), Request::Task(id, TaskRequest::StatusDue));
+        platform.ctx.timer_in(self.config.progress_interval(), Request::Task(id, TaskRequest::PingDue));
         let seed = self.seed;
         let kind = self.attempts[id.0 as usize].record.kind;
         self.with_env(platform, id, |body, env| match kind {
@@ -355,6 +356,15 @@ impl MapReduce {
         });
     }
 
+    /// Whether a report has progress to tell is decided an interval before it leaves (`Task.TaskReporter.run` takes the
+    /// flag, waits, then reports): the first one is a ping.
+    fn ping_due(&mut self, platform: &mut Platform, id: AttemptId) {
+        if !matches!(self.attempts[id.0 as usize].body, Body::Map(_) | Body::Reduce(_)) {
+            return;
+        }
+        self.tell_master(platform, id, Umbilical::Ping, SMALL, SMALL);
+        platform.ctx.timer_in(self.config.progress_interval(), Request::Task(id, TaskRequest::StatusDue));
+    }
     fn status_due(&mut self, platform: &mut Platform, id: AttemptId) {
         let attempt = &self.attempts[id.0 as usize];
         if !matches!(attempt.body, Body::Map(_) | Body::Reduce(_)) {
@@ -401,7 +411,7 @@ impl MapReduce {
             return;
         }
         match what {
-            Umbilical::Description => {}
+            Umbilical::Description | Umbilical::Ping => {}
             Umbilical::Status => self.on_status(platform, id),
             Umbilical::Phase => self.estimate(platform.ctx, id),
             Umbilical::Poll => {
@@ -433,7 +443,7 @@ impl MapReduce {
                 platform.ctx.timer_in(self.config.event_poll, Request::Task(id, TaskRequest::PollDue));
             }
             Umbilical::Done => self.exit(platform, id),
-            Umbilical::Description | Umbilical::Status | Umbilical::Phase => {}
+            Umbilical::Description | Umbilical::Ping | Umbilical::Status | Umbilical::Phase => {}
         }
     }
 
