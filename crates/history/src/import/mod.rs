@@ -16,6 +16,7 @@ mod mapping;
 mod record;
 mod replay;
 mod settings;
+mod spills;
 mod work;
 mod workload;
 
