@@ -6,7 +6,9 @@
 #[path = "../tests/it/support/recorded.rs"]
 mod recorded;
 
-use recorded::{Moments, RUNS, actual, interval, median, predicted, recorded};
+use recorded::{
+    CONFIGURED, Moments, RUNS, actual, configured, interval, median, predicted, rank, recorded, times, uniform,
+};
 
 fn main() {
     let seeds: u64 = std::env::args().nth(1).and_then(|n| n.parse().ok()).unwrap_or(40);
@@ -73,6 +75,48 @@ fn main() {
                 show(over(&placed, |m| m.received)),
                 theirs.received,
             );
+        }
+    }
+    ranks(seeds, only.as_deref());
+}
+
+/// Where each recorded time lies in its predicted distribution, and whether all together lie as chance would have it.
+fn ranks(seeds: u64, only: Option<&str>) {
+    println!("\nRanks: the part of {seeds} seeds, a priori, below the recorded time\n");
+    println!("| run | job: recorded | median | error | rank | shuffle: recorded | median | error | rank |");
+    println!("|---|---|---|---|---|---|---|---|---|");
+    // Ranks of jobs' times and of shuffles; of the runs that are predicted from another one, and of all.
+    let mut all: [[Vec<f64>; 2]; 2] = Default::default();
+    let pairs = RUNS.into_iter().chain([CONFIGURED]).filter(|(_, run)| only.is_none_or(|only| run.contains(only)));
+    for (basis, run) in pairs {
+        let jobs = if (basis, run) == CONFIGURED { vec![configured()] } else { recorded(basis, run, false) };
+        for pair in jobs {
+            let (ours, theirs) = (predicted(&pair.scenario, seeds), times(&pair.job));
+            let mut cells = Vec::new();
+            let figures: [fn(&Moments) -> f64; 2] = [|m| m.job, |m| m.shuffling];
+            for (place, figure) in figures.into_iter().enumerate() {
+                let recorded = figure(&theirs);
+                if recorded == 0.0 {
+                    cells.push("| | | | ".to_owned());
+                    continue;
+                }
+                let (middle, rank) = (figure(&median(&ours)), rank(ours.iter().map(figure), recorded));
+                let error = (middle / recorded - 1.0) * 100.0;
+                cells.push(format!("| {recorded:.1} | {middle:.1} | {error:+.1} % | {rank:.2} "));
+                all[1][place].push(rank);
+                if basis != run {
+                    all[0][place].push(rank);
+                }
+            }
+            println!("| {run}{} {}|", if basis == run { " *" } else { "" }, cells.concat());
+        }
+    }
+    println!("\n| runs | time | n | mean rank | distance D | p |\n|---|---|---|---|---|---|");
+    for (of, ranks) in ["predicted from another run", "all"].iter().zip(all) {
+        for (time, ranks) in ["job", "shuffle"].iter().zip(ranks) {
+            let (n, mean) = (ranks.len(), ranks.iter().sum::<f64>() / ranks.len().max(1) as f64);
+            let (distance, p) = uniform(ranks);
+            println!("| {of} | {time} | {n} | {mean:.2} | {distance:.2} | {p:.3} |");
         }
     }
 }

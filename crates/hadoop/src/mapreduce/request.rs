@@ -62,6 +62,10 @@ pub enum TaskRequest {
     Jvm,
     /// The task's own set-up is done.
     SetUp,
+    /// The work after the task's last byte is done.
+    Closed,
+    /// A sign of life is to be given, without progress.
+    PingDue,
     /// Progress is to be reported.
     StatusDue,
     /// Map completion events are to be asked for.
@@ -134,6 +138,8 @@ pub enum TrackerCall {
 pub enum Umbilical {
     /// It asks for the task's description.
     Description,
+    /// It says that it lives.
+    Ping,
     /// It reports progress.
     Status,
     /// It reports that a phase has begun.

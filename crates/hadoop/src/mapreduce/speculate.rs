@@ -17,7 +17,7 @@ const HADOOP1_LAG: Time = Time::from_secs(60);
 
 /// The task of `kind` that would gain most from a copy, if one may start.
 ///
-/// YARN (`DefaultSpeculator`): the estimated end is start + elapsed / progress at its last report, a copy is taken to
+/// YARN (`DefaultSpeculator`): while a task of the kind waits for a container, there is none. The estimated end is start + elapsed / progress at its last report, a copy is taken to
 /// last as long as the mean of the done tasks, and the task whose copy would end earliest before it is chosen. Hadoop 1
 /// as LATE has it (Zaharia and others, OSDI 2008; in Hadoop since 0.21): among tasks whose progress rate is a standard
 /// deviation below the mean, the one with the longest estimated time left.
@@ -54,8 +54,8 @@ pub(crate) fn candidate(
     match generation {
         Generation::Yarn => {
             let allowed = YARN_LEAST.max(YARN_OF_TOTAL * tasks.len() as f64).max(cap * alive);
-            if durations.count == 0 || f64::from(durations.count) < YARN_DONE * tasks.len() as f64 || copies >= allowed
-            {
+            let few = durations.count == 0 || f64::from(durations.count) < YARN_DONE * tasks.len() as f64;
+            if few || copies >= allowed || job.wanted(kind) > 0 {
                 return None;
             }
             let replacement = now.saturating_add(Time::from_secs_f64(durations.mean()));

@@ -31,8 +31,9 @@ fn terasort_moves_the_same_bytes_in_both_generations() {
     assert_eq!(volumes[0], volumes[1]);
 }
 
-/// Two blocks of 32 MiB on the only worker, maps one after the other: start-up 0.2 + 1.2 + 0.24 s, then 32 MiB at 0.05
-/// s each behind the first read.
+/// Two blocks of 32 MiB on the only worker, maps one after the other: start-up 0.2 + 1.2 s and half of the overhead of
+/// 0.24 s, then 32 MiB at 0.05 s each behind the first read. The other half of the overhead follows the last byte, as in
+/// recorded tasks without work (TestDFSIO's reducer: 0.17 s from the end of its sort to its own).
 #[test]
 fn a_map_takes_start_up_and_computation_behind_its_first_read() {
     let mut cfg =
@@ -45,10 +46,10 @@ fn a_map_takes_start_up_and_computation_behind_its_first_read() {
     assert_eq!(maps.len(), 2);
     for map in maps {
         let ended = map.first_phase_end.expect("the map function ended") - map.start;
-        let expected = 0.2 + 1.2 + 0.24 + first_read + 32.0 * 0.05;
+        let expected = 0.2 + 1.2 + 0.12 + first_read + 32.0 * 0.05;
         assert!((ended.as_secs_f64() - expected).abs() < 0.001, "{ended:?} against {expected} s");
-        assert!((map.split().of(Waiting::Cpu).as_secs_f64() - 1.6).abs() < 1e-6);
-        assert!((map.split().of(Waiting::StartUp).as_secs_f64() - 1.64).abs() < 1e-6);
+        assert!((map.split().of(Waiting::Cpu).as_secs_f64() - 1.72).abs() < 1e-6);
+        assert!((map.split().of(Waiting::StartUp).as_secs_f64() - 1.52).abs() < 1e-6);
         let phases: Vec<Phase> = map.intervals.iter().map(|interval| interval.phase).collect();
         assert_eq!(phases, [Phase::Start, Phase::Read, Phase::Compute]);
         assert_eq!(map.bytes.read_node, Bytes::from_mib(32));

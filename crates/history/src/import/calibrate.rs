@@ -3,6 +3,7 @@
 
 use super::busy::{Contention, contention, received, without_waits};
 use super::hosts::Hosts;
+use super::spills::TwoThreads;
 use super::work::{Machines, Work, each_attempt, work};
 use crate::{Attempt, AttemptState, JobHistory};
 use hadoop::workload::{Keys, PARTITION_OVERHEAD, RECORD_METADATA, RECORD_OVERHEAD};
@@ -137,6 +138,9 @@ const ENOUGH: f64 = 1e6;
 /// Smallest volume of reducers, in bytes, that shows a cost per byte. The commit alone takes as much CPU time as
 /// reducing some megabytes.
 const ENOUGH_TO_REDUCE: f64 = 8e6;
+
+/// The part of a task's overhead before its first byte, as the simulation has it.
+const SET_UP: f64 = 0.5;
 
 /// Calibrates on one job.
 pub fn calibrate(job: &JobHistory, hosts: &Hosts, given: &Given) -> Calibration {
@@ -342,19 +346,21 @@ impl Fit<'_> {
             costs.map = Some(1e9 * worked.max(0.0) / self.input);
             return (costs, Some(start_up));
         }
-        let sorting = self.sort_phases(&map_work);
         let shuffled = sum(self.reduces, "REDUCE_SHUFFLE_BYTES");
         let stated = self.reduces.iter().all(|a| a.sort_finish_ms.is_some());
         if shuffled > ENOUGH_TO_REDUCE * reduces && stated {
             // Reducers' merges delay the job's end, and nothing else runs in their sort phase.
             let merge: f64 = reduce_work.iter().map(|w| w.second).sum();
-            let last =
-                reduce_work.iter().map(|w| w.third).sum::<f64>() - received(self.reduces) - overhead / 2.0 * reduces;
+            let last = reduce_work.iter().map(|w| w.third).sum::<f64>()
+                - received(self.reduces)
+                - overhead * (1.0 - SET_UP) * reduces;
             let counted = sum(self.reduces, "CPU_MILLISECONDS") / 1e3;
             costs.merge = Some(1e9 * merge / shuffled);
             costs.reduce = Some(1e9 * last.max(0.0) / shuffled);
             costs.fetch = Some(1e9 * (counted - overhead * reduces - merge - last).max(0.0) / shuffled);
-        } else if sorting.merged > 0.0 {
+        }
+        let sorting = self.sort_phases(&map_work, worked, costs.merge);
+        if costs.merge.is_none() && sorting.merged > 0.0 {
             costs.merge = Some(1e9 * sorting.merge_work.max(0.0) / sorting.merged);
         }
         (costs.sort, costs.spill, costs.combine) = (Some(sorting.sort), Some(sorting.spill), sorting.combine);
@@ -401,7 +407,7 @@ impl Fit<'_> {
                 }
             }
             let start_up = match self.contention {
-                Contention::None => self.map_start(&maps).min(self.reduce_start(&reduces)),
+                Contention::None => self.reduce_start(&reduces, self.map_start(&maps)),
                 // Beside other work, and among waits, a start is not seen apart.
                 Contention::Load { .. } | Contention::Waits { .. } => self.given.start,
             };
@@ -433,33 +439,32 @@ impl Fit<'_> {
         (y - slope * x).clamp(0.0, y.max(0.0))
     }
 
-    /// Start-up time of reducers that started after the last map. It is more than a start if they then waited for the
-    /// network.
-    fn reduce_start(&self, work: &[Work]) -> f64 {
-        let maps_end = self.maps.iter().filter_map(|a| a.finish_ms).max();
-        if self.reduces.is_empty()
-            || self.reduces.iter().any(|a| a.start_ms < maps_end || a.shuffle_finish_ms.is_none())
-        {
-            return f64::INFINITY;
+    /// CPU time of a start, of which the maps say that it is `of_maps`. A reducer's is over before its last fetch: its
+    /// share of the cores until then, less its set-up, bounds it. Reducers that wait for maps bound it loosely;
+    /// those that come with the last maps or after them say that a start takes less than what maps do not count, as that
+    /// is also the work of others: daemons, the AppMaster, DataNodes that serve the input.
+    fn reduce_start(&self, work: &[Work], of_maps: f64) -> f64 {
+        if self.reduces.is_empty() || self.reduces.iter().any(|a| a.shuffle_finish_ms.is_none()) {
+            return of_maps;
         }
-        // The shuffle is a third of a reducer's progress.
-        let counted = |a: &Attempt| match a.cpu_splits_ms.len() {
-            0 => self.given.overhead.as_secs_f64(),
-            splits => a.cpu_splits_ms[..splits / 3].iter().sum::<i64>() as f64 / 1e3,
-        };
-        let beyond: f64 = self.reduces.iter().zip(work).map(|(a, w)| w.first - counted(a)).sum();
-        (beyond / self.reduces.len() as f64).max(0.0)
+        let set_up = self.given.overhead.as_secs_f64() * SET_UP;
+        let bounds = work.iter().map(|w| (w.most - set_up).clamp(0.0, of_maps));
+        bounds.sum::<f64>() / self.reduces.len() as f64
     }
 
     /// Fits sorting, combining and spilling to the work of the maps' sort phases.
     ///
     /// A map with one spill shows the cost of spilling. In a map with several a merge follows: it shows the cost of
-    /// merging if the cost of its spills is known. That is taken from the maps with one spill if these wrote more, else
-    /// from the presets.
-    fn sort_phases(&self, work: &[Work]) -> Sorting {
+    /// merging if the cost of its spills is known. That is taken from the maps with one spill if these wrote more. If
+    /// not, and the reducers have shown what merging costs (`merge`, in nanoseconds per byte), the rest of the sort phase
+    /// is what the spill thread had not done beside the function. `worked` is the work of all maps without their
+    /// overhead, in seconds.
+    fn sort_phases(&self, work: &[Work], worked: f64, merge: Option<f64>) -> Sorting {
+        let closing = self.given.overhead.as_secs_f64() * (1.0 - SET_UP);
         let [mut single, mut several, mut beside] = [Piece::default(); 3];
         let (mut single_work, mut several_work, mut merged) = (0.0, 0.0, 0.0);
         for (map, work) in self.maps.iter().zip(work) {
+            let second = (work.second - closing).max(0.0);
             let (full, rest) = self.spills(map);
             for piece in &full {
                 beside.add(piece);
@@ -469,10 +474,10 @@ impl Fit<'_> {
             }
             if full.is_empty() {
                 single.add(&rest);
-                single_work += work.second;
+                single_work += second;
             } else {
                 several.add(&rest);
-                several_work += work.second;
+                several_work += second;
                 merged += full.iter().map(|p| p.written).sum::<f64>() + rest.written;
             }
         }
@@ -494,7 +499,14 @@ impl Fit<'_> {
                 sorting.spill = left / nano / single.written;
             }
         } else {
-            sorting.assumed = true;
+            let all = [single, several, beside].into_iter().fold(Piece::default(), |mut all, piece| {
+                all.add(&piece);
+                all
+            });
+            match merge.and_then(|merge| self.sort_of_several(&all, worked, merge * nano, several_work)) {
+                Some(sort) => sorting.sort = sort,
+                None => sorting.assumed = true,
+            }
         }
         let cost = |piece: &Piece| {
             let combine = sorting.combine.unwrap_or(0.0) * piece.bytes;
@@ -506,6 +518,48 @@ impl Fit<'_> {
             sorting.merged = merged;
         }
         sorting
+    }
+
+    /// The cost of a comparison with which maps of several spills leave as much work for their sort phases as these show
+    /// (`measured`, in seconds). The dearer a spill, the more of it is left when the function ends. `merge` is in seconds
+    /// per byte; `all` is what all maps spill. None if no cost does.
+    fn sort_of_several(&self, all: &Piece, worked: f64, merge: f64, measured: f64) -> Option<f64> {
+        let nano = 1e-9;
+        let maps = self.maps.iter().filter(|map| map.map_finish_ms.is_some());
+        let several: Vec<_> =
+            maps.map(|map| (map, self.spills(map))).filter(|(_, (full, _))| !full.is_empty()).collect();
+        let written = |(full, rest): &(Vec<Piece>, Piece)| full.iter().map(|p| p.written).sum::<f64>() + rest.written;
+        let merged: f64 = several.iter().map(|(_, spills)| written(spills)).sum();
+        let function =
+            |sort: f64| worked - nano * (sort * all.comparisons + self.given.spill * all.written) - merge * merged;
+        let left = |sort: f64| -> f64 {
+            let cost = |piece: &Piece| nano * (sort * piece.comparisons + self.given.spill * piece.written);
+            let of_map = |(map, spills): &(&&Attempt, (Vec<Piece>, Piece))| {
+                let (full, rest) = spills;
+                let held: f64 = (full.iter().map(|p| p.bytes).sum::<f64>() + rest.bytes).max(1.0);
+                let part = full[0].bytes / held;
+                let input = volume(Shape::Splits, map).get() as f64 / self.input;
+                TwoThreads {
+                    function: function(sort) * input,
+                    full: &full.iter().map(cost).collect::<Vec<f64>>(),
+                    rest: cost(rest) + merge * written(spills),
+                    part,
+                    room: part / self.given.spill_percent.max(0.01),
+                }
+                .left()
+            };
+            several.iter().map(of_map).sum()
+        };
+        // More than all that the maps did it cannot be.
+        let (mut low, mut high) = (0.0, function(0.0) / (nano * all.comparisons.max(1.0)));
+        if high <= 0.0 || left(low) > measured || left(high) < measured {
+            return None;
+        }
+        for _ in 0..40 {
+            let middle = f64::midpoint(low, high);
+            if left(middle) < measured { low = middle } else { high = middle }
+        }
+        Some(low)
     }
 
     /// The spills that run beside a map's function, and the last one. The buffer holds serialised bytes and metadata.

@@ -18,6 +18,7 @@ mod network;
 mod record;
 mod replay;
 mod settings;
+mod spills;
 mod work;
 mod workload;
 

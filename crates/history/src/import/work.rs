@@ -41,6 +41,9 @@ pub struct Work {
     pub second: f64,
     /// Reducers: the reduce function and its output.
     pub third: f64,
+    /// Reducers: what its share of the cores comes to from its start to its last fetch, were it runnable all the time. Its
+    /// start has had no more.
+    pub most: f64,
 }
 
 /// Time steps of the integral over the job.
@@ -108,9 +111,13 @@ pub fn work(job: &JobHistory, hosts: &Hosts, machines: &Machines, start_up: f64)
         }
         for a in active.iter().map(|&i| &attempts[i]) {
             let work = &mut done[a.attempt];
-            if runs(a, work) {
-                let runnable = f64::from(runnable[a.machine]);
-                let share = share(machines.cores[a.machine], runnable, machines.load) * step;
+            let is_runnable = runs(a, work);
+            let among = f64::from(runnable[a.machine] + u32::from(!is_runnable));
+            let share = share(machines.cores[a.machine], among, machines.load) * step;
+            if time < a.first_end {
+                work.most += share;
+            }
+            if is_runnable {
                 match (time < a.first_end, time < a.second_end) {
                     (true, _) => work.first += share,
                     (false, true) => work.second += share,

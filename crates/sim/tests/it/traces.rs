@@ -1,6 +1,10 @@
 //! Recorded jobs predicted: given their placement, and a priori over seeds. `docs/fidelity.md` has all figures.
 
-use crate::support::recorded::{Moments, RUNS, actual, interval, median, predicted, recorded};
+use crate::support::recorded::{
+    CONFIGURED, Moments, RUNS, Recorded, actual, configured, interval, median, predicted, rank, recorded, times,
+    uniform,
+};
+use units::Bytes;
 
 /// Seeds when the placement is given: what remains open is where HDFS puts replicas and how long equal attempts take.
 const GIVEN: u64 = 9;
@@ -65,4 +69,37 @@ fn a_priori_the_interval_has_every_job() {
             }
         }
     }
+}
+
+/// Marsaglia, Tsang and Wang (2003) give P(D < 0.274) = 0.6284796 for ten values; Massey (1951) 0.410 as the distance
+/// that ten exceed in 5 %, and 0.294 for twenty.
+#[test]
+fn a_distance_of_ranks_has_its_published_probability() {
+    // Values 0.145, 0.235, ... lie at most 0.145 above the steps 0, 0.1, ...
+    let (distance, p) = uniform((0..10).map(|i| (f64::from(i) + 0.5) / 10.0 * 0.9 + 0.1).collect());
+    assert!((distance - 0.145).abs() < 1e-9 && p > 0.9, "{distance} {p}");
+    let moved = |n: u32, by: f64| uniform((0..n).map(|i| (f64::from(i) / f64::from(n) + by).min(1.0)).collect());
+    let (distance, p) = moved(10, 0.274);
+    assert!((distance - 0.274).abs() < 1e-9 && (p - (1.0 - 0.628_479_6)).abs() < 1e-6, "{distance} {p}");
+    for (n, by) in [(10, 0.409_25), (20, 0.294_08)] {
+        let (_, p) = moved(n, by);
+        assert!((p - 0.05).abs() < 1e-3, "{n}: {p}");
+    }
+    assert!(uniform(vec![0.1; 10]).1 < 1e-6);
+    // Between ten values there are eleven places.
+    assert!((rank((0..10).map(f64::from), 4.5) - 5.5 / 11.0).abs() < 1e-12);
+}
+
+/// A job that has not run yet is known by its input and its configuration. What it costs comes from another run.
+#[test]
+fn a_configured_job_has_its_own_settings_and_the_costs_of_another_run() {
+    let Recorded { job, scenario } = configured();
+    assert!((times(&job).job - 23.147).abs() < 0.01, "{}", times(&job).job);
+    assert_eq!((scenario.hdfs.block, scenario.mapreduce.io_sort), (Bytes::from_mib(16), Bytes::from_mib(48)));
+    assert_eq!(scenario.job[0].splits.iter().copied().sum::<Bytes>(), Bytes::new(63_505_913));
+    let basis = recorded(CONFIGURED.0, CONFIGURED.0, false).remove(0).scenario;
+    assert_eq!(scenario.job[0].map_cpu, basis.job[0].map_cpu);
+    assert_eq!(scenario.job[0].shares, basis.job[0].shares);
+    assert_eq!(scenario.mapreduce.jvm_start, basis.mapreduce.jvm_start);
+    assert_eq!(scenario.network, basis.network);
 }
