@@ -7,8 +7,8 @@ use super::error::Problem;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Most memory for the jobs of one file, in bytes: 100,000 tasks of Hadoop 3 take as much. With the largest file and its
-/// largest event it is less than 1 GiB.
+/// Most memory for the jobs of one file, in bytes: 100,000 tasks of Hadoop 3 take as much. With the largest file and
+/// its largest event it is less than 1 GiB.
 pub const MOST: usize = 448 << 20;
 
 /// What is left of the memory for the jobs of one file, 448 MiB, and the names of counters, each kept once.

@@ -292,8 +292,8 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// The identifier of a record of a map or a reduce. Setup and cleanup tasks have numbers of maps, and types of their
-    /// own.
+    /// The identifier of a record of a map or a reduce. Setup and cleanup tasks have numbers of maps, and types of
+    /// their own.
     fn id<'a>(&self, pairs: &'a Pairs, key: &str) -> Result<Option<Id<'a>>, Problem> {
         if !matches!(pairs.get("TASK_TYPE"), None | Some("MAP" | "REDUCE")) {
             return Ok(None);
@@ -319,8 +319,8 @@ fn state(status: Option<&str>) -> Option<AttemptState> {
 
 // === counters ===
 
-/// Counters in either compact form: `{(group)(its name)[(counter)(its name)(value)]...}...` since 0.20, with backslashes
-/// before brackets in names; `group.counter:value,...` by displayed names before.
+/// Counters in either compact form: `{(group)(its name)[(counter)(its name)(value)]...}...` since 0.20, with
+/// backslashes before brackets in names; `group.counter:value,...` by displayed names before.
 fn counters(text: &str, memory: &mut Memory) -> Result<Counters, Problem> {
     let list = if text.starts_with('{') { grouped(text)? } else { listed(text) };
     let counted =

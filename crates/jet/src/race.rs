@@ -9,8 +9,8 @@ use tokio::time::sleep;
 const HEAD_START: Duration = Duration::from_millis(250);
 
 /// Makes the attempts in turn, each when the one before has failed or had its head start. When one succeeds the others
-/// are given up. The error is the last attempt's, or `none` where there is nothing to attempt. An only attempt is made by
-/// the caller's own task, at once.
+/// are given up. The error is the last attempt's, or `none` where there is nothing to attempt. An only attempt is made
+/// by the caller's own task, at once.
 pub(crate) async fn race<T, F>(mut attempts: Vec<F>, none: io::Error) -> io::Result<T>
 where
     T: Send + 'static,

@@ -67,8 +67,8 @@ pub struct Flow {
     pub window_max: Bytes,
 }
 
-/// How often each cause kept a sender from sending more, looked at once a sample step: the application, cwnd, the peer's
-/// window, loss recovery, a timeout, its own pace.
+/// How often each cause kept a sender from sending more, looked at once a sample step: the application, cwnd, the
+/// peer's window, loss recovery, a timeout, its own pace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits(pub [u32; Limits::NAMES.len()]);
 

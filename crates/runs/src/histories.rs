@@ -60,8 +60,8 @@ impl Inputs<'_> {
         one.ok_or_else(|| Error::Internal("no job of one".to_owned()))
     }
 
-    /// Reads the recorded jobs of files and of folders, such as a history server's `done` folder. A file's kind is found
-    /// by looking at its content. A configuration is paired with the history of its job.
+    /// Reads the recorded jobs of files and of folders, such as a history server's `done` folder. A file's kind is
+    /// found by looking at its content. A configuration is paired with the history of its job.
     pub fn jobs(&self, paths: &[PathBuf], which: Which) -> Result<Vec<Found>, Error> {
         let (mut files, mut configurations) = (Vec::new(), Vec::new());
         let mut listed = Vec::new();

@@ -92,8 +92,8 @@ impl Inputs<'_> {
     }
 }
 
-/// A file's path as the scenario at `scenario` names it: from its folder. None for standard input and for a path that no
-/// text can hold.
+/// A file's path as the scenario at `scenario` names it: from its folder. None for standard input and for a path that
+/// no text can hold.
 pub fn path_beside(file: &Path, scenario: &Path) -> Option<String> {
     if crate::input::is_standard_input(file) {
         return None;

@@ -136,8 +136,8 @@ fn run(scenario: &Scenario, left: Duration, effort: &Effort<'_>) -> Result<Optio
     }
 }
 
-/// Runs an imported scenario, and where the recorded durations are its costs fits their remainders: the written scenario
-/// then takes as long as the job did.
+/// Runs an imported scenario, and where the recorded durations are its costs fits their remainders: the written
+/// scenario then takes as long as the job did.
 pub fn reproduce(imported: &mut Imported, budget: Duration, effort: &Effort<'_>) -> Result<Checked, Error> {
     let records: Vec<Record> = imported.record.iter().cloned().collect();
     fit(&mut imported.scenario, &records, budget, effort)

@@ -80,7 +80,8 @@ fn every_recorded_attempt_runs() {
     }
 }
 
-/// Bytes that successful reduces fetched from other hosts, into each host; and seconds from the first fetch to the last.
+/// Bytes that successful reduces fetched from other hosts, into each host; and seconds from the first fetch to the
+/// last.
 fn shuffle(result: &RunResult) -> (BTreeMap<u32, u64>, f64) {
     let mut into: BTreeMap<u32, u64> = BTreeMap::new();
     let (mut from, mut to) = (Time::MAX, Time::ZERO);

@@ -96,8 +96,8 @@ fn a_shuffle_that_waits_for_maps_shows_no_rate() {
     }
 }
 
-/// Eight maps of 10 s of processor time at a time on four machines of two cores, beside as many threads of other work as
-/// the scenario says.
+/// Eight maps of 10 s of processor time at a time on four machines of two cores, beside as many threads of other work
+/// as the scenario says.
 #[test]
 fn other_work_is_seen() {
     let cluster = "[cluster]\nworkers = 4\n[hdfs]\nblock = \"16 MiB\"\n[mapreduce]\nspeculative = false\n";

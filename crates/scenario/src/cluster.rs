@@ -99,8 +99,8 @@ section! {
         cores: u32 = 2, 1..=4096;
         /// Speed of one core, relative to the machine on which the workloads' costs were measured (`epyc-vm`).
         speed: f64 = 1.0, 0.001..=1000.0;
-        /// Other work on the machine: threads that are always ready to run, for each core. They share the cores with the
-        /// tasks. Of nodes on one machine the largest load counts.
+        /// Other work on the machine: threads that are always ready to run, for each core. They share the cores with
+        /// the tasks. Of nodes on one machine the largest load counts.
         load: f64 = 0.0, 0.0..=1000.0;
         /// Variation of the machine's speed from run to run: the relative standard deviation. Neighbours of a virtual
         /// machine cause it.

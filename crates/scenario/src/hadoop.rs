@@ -359,7 +359,8 @@ section! {
         /// `mapreduce.uber.enable`.
         uber: Option<bool> = None;
         /// The history that an import made the job of, relative to the scenario's file. A run's page shows the recorded
-        /// attempts above the simulated ones; nothing else is taken from it. Where it is not found, the page does without.
+        /// attempts above the simulated ones; nothing else is taken from it. Where it is not found, the page does
+        /// without.
         history: Option<String> = None;
         /// A recorded plan, which replaces decisions of the scheduler.
         plan: Option<Plan> = None;

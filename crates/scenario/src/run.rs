@@ -53,8 +53,8 @@ section! {
         /// A run whose jobs make no progress for this long fails; an account says who waits for what. 0 disables the
         /// check.
         no_progress: Time = Time::from_secs(2 * 3600), Time::ZERO..=Time::from_secs(86_400 * 180);
-        /// Step of the sampled series. It doubles as often as needed to keep a series within 4,096 steps. Left out: 1 ms
-        /// to begin with, so that a run has thousands of steps however long it takes.
+        /// Step of the sampled series. It doubles as often as needed to keep a series within 4,096 steps. Left out: 1
+        /// ms to begin with, so that a run has thousands of steps however long it takes.
         sample: Option<Time> = None, Time::from_us(1)..=Time::from_secs(86_400);
         /// Whether to record exactly how long each queue has each length. Costs about a third more time.
         occupancy: bool = false;

@@ -6,8 +6,8 @@ use units::{BitRate, Bytes, Time};
 
 /// Delay that a busy host may add to a round trip. Below it a queue cannot be told from the host.
 const BUSY: Time = Time::from_ms(10);
-/// A path that has lost a segment by chance is taken to lose more for this time. Programs that wait for each answer send
-/// little, so that a loss in a thousand segments may show once in minutes.
+/// A path that has lost a segment by chance is taken to lose more for this time. Programs that wait for each answer
+/// send little, so that a loss in a thousand segments may show once in minutes.
 const LOSSES_LAST: Time = Time::from_secs(600);
 
 /// A stream's number in its session. Numbers are never used again.

@@ -120,8 +120,8 @@ pub struct Config {
     /// (`tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`). BBR paces itself and is not affected.
     pub pacing: bool,
     /// Congestion window validation (RFC 7661, section 4.3) by Linux's rule (`tcp_is_cwnd_limited`): cwnd grows only
-    /// while it limits the sender, in slow start to twice the most in flight. Off, every acknowledgement opens it, as in
-    /// RFC 5681 and ns-2. After short answers it then exceeds anything the network has carried.
+    /// while it limits the sender, in slow start to twice the most in flight. Off, every acknowledgement opens it, as
+    /// in RFC 5681 and ns-2. After short answers it then exceeds anything the network has carried.
     pub window_validation: bool,
     /// TCP push flow control (Lee 2014, Algorithm 2): after the peer has closed its window, acknowledgements of pushed
     /// segments neither sample the RTT nor open cwnd.

@@ -1,9 +1,9 @@
 //! Where a job's time went: the chain of attempts that its end waited for, walked back from the end to the submission.
 //!
 //! The job's end waited for its last attempt. A reduce waited for the map whose output came last, from when that map
-//! was done; an attempt waited for the one before it in its slot; a second attempt for the end of the first, or until the
-//! first was found slow; the first ones for the job's launch. Every moment from submission to finish is on the path exactly once, so the parts sum to
-//! the job's time.
+//! was done; an attempt waited for the one before it in its slot; a second attempt for the end of the first, or until
+//! the first was found slow; the first ones for the job's launch. Every moment from submission to finish is on the path
+//! exactly once, so the parts sum to the job's time.
 
 use crate::ids::{AttemptId, JobId};
 use crate::record::{AttemptRecord, AttemptState, Records, Split, TaskKind, Waiting};

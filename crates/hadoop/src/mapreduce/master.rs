@@ -176,8 +176,8 @@ impl MapReduce {
             self.fetch_failed(platform, job, map);
         }
     }
-    /// Estimates from a report how long the attempt will run in all (`LegacyTaskRuntimeEstimator`). A report that a phase
-    /// has begun carries the progress of the report before it; before the first, that is none.
+    /// Estimates from a report how long the attempt will run in all (`LegacyTaskRuntimeEstimator`). A report that a
+    /// phase has begun carries the progress of the report before it; before the first, that is none.
     pub(crate) fn estimate(&mut self, ctx: &Context, id: AttemptId) {
         let attempt = &mut self.attempts[id.0 as usize];
         let elapsed = ctx.now.saturating_sub(attempt.record.start);

@@ -17,10 +17,11 @@ const HADOOP1_LAG: Time = Time::from_secs(60);
 
 /// The task of `kind` that would gain most from a copy, if one may start.
 ///
-/// YARN (`DefaultSpeculator`): while a task of the kind waits for a container, there is none. The estimated end is start + elapsed / progress at its last report, a copy is taken to
-/// last as long as the mean of the done tasks, and the task whose copy would end earliest before it is chosen. Hadoop 1
-/// as LATE has it (Zaharia and others, OSDI 2008; in Hadoop since 0.21): among tasks whose progress rate is a standard
-/// deviation below the mean, the one with the longest estimated time left.
+/// YARN (`DefaultSpeculator`): while a task of the kind waits for a container, there is none. The estimated end is
+/// start + elapsed / progress at its last report, a copy is taken to last as long as the mean of the done tasks, and
+/// the task whose copy would end earliest before it is chosen. Hadoop 1 as LATE has it (Zaharia and others, OSDI 2008;
+/// in Hadoop since 0.21): among tasks whose progress rate is a standard deviation below the mean, the one with the
+/// longest estimated time left.
 pub(crate) fn candidate(
     job: &Job,
     attempts: &[Attempt],

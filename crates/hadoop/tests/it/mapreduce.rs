@@ -32,8 +32,8 @@ fn terasort_moves_the_same_bytes_in_both_generations() {
 }
 
 /// Two blocks of 32 MiB on the only worker, maps one after the other: start-up 0.2 + 1.2 s and half of the overhead of
-/// 0.24 s, then 32 MiB at 0.05 s each behind the first read. The other half of the overhead follows the last byte, as in
-/// recorded tasks without work (TestDFSIO's reducer: 0.17 s from the end of its sort to its own).
+/// 0.24 s, then 32 MiB at 0.05 s each behind the first read. The other half of the overhead follows the last byte, as
+/// in recorded tasks without work (TestDFSIO's reducer: 0.17 s from the end of its sort to its own).
 #[test]
 fn a_map_takes_start_up_and_computation_behind_its_first_read() {
     let mut cfg =

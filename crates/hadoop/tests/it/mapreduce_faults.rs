@@ -122,7 +122,8 @@ fn a_job_whose_app_masters_are_all_lost_fails_with_the_reason() {
     assert_eq!(records.jobs[0].reason, "its AppMaster was lost 1 times");
 }
 
-/// A job that is over stays over when its AppMaster dies while it writes the history: nothing starts again, and the run ends.
+/// A job that is over stays over when its AppMaster dies while it writes the history: nothing starts again, and the run
+/// ends.
 #[test]
 fn an_app_master_lost_after_its_job_is_not_missed() {
     let mut cfg = expiring(long_job(Generation::Yarn), 30);

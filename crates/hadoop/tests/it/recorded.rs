@@ -1,5 +1,5 @@
-//! Plans that hold more than starts: recorded times of phases, ends that were no successes, and rooms that must be free.
-//! Expectations are sums of the plan's own numbers; what is simulated beside them is kept small.
+//! Plans that hold more than starts: recorded times of phases, ends that were no successes, and rooms that must be
+//! free. Expectations are sums of the plan's own numbers; what is simulated beside them is kept small.
 
 use crate::jobs::{GENERATIONS, MIB, config, finish, plain, succeeded, with_workload};
 use crate::support::{Spec, World};
@@ -199,8 +199,8 @@ fn an_attempt_lost_with_its_node_takes_its_recorded_time_again() {
     assert!((20.0..24.0).contains(&at(map.finish - map.start)), "{map:?}");
 }
 
-/// Two jobs with a plan each, the second submitted 20 s later. Both name one node for their map, which has one slot: the
-/// second job's map, due at 23 s, waits for the first job's of 30 s, which starts at 6 s. Each commits as it did.
+/// Two jobs with a plan each, the second submitted 20 s later. Both name one node for their map, which has one slot:
+/// the second job's map, due at 23 s, waits for the first job's of 30 s, which starts at 6 s. Each commits as it did.
 #[test]
 fn each_job_follows_its_own_plan() {
     for generation in GENERATIONS {

@@ -1,8 +1,8 @@
 //! The shuffle service under a fetcher that is not a reduce of MapReduce, by hand.
 //!
-//! Two outputs of 1,000,000 bytes each lie on worker 1, and worker 2 fetches all of both. Disks read 1 GB/s, links carry
-//! 1 Gbit/s, the network takes 50 us. An output is 16 segments of at most 65,483 bytes with 40 bytes of headers each:
-//! 1,000,640 bytes on the wire.
+//! Two outputs of 1,000,000 bytes each lie on worker 1, and worker 2 fetches all of both. Disks read 1 GB/s, links
+//! carry 1 Gbit/s, the network takes 50 us. An output is 16 segments of at most 65,483 bytes with 40 bytes of headers
+//! each: 1,000,640 bytes on the wire.
 
 use crate::support::{Spec, World, hdfs_only};
 use hadoop::hdfs::HdfsConfig;
@@ -66,9 +66,9 @@ impl Run {
     }
 }
 
-/// The handshake takes 100 us, and the request of 420 + 2 x 36 bytes and its header 4.256 us and 50 us. The header of an
-/// output (100 bytes on the wire, 0.8 us) leaves before the disk has read it, in 1 ms; the output takes 8.00512 ms and 50 us.
-/// The second is read while the first leaves, and follows it after its own header.
+/// The handshake takes 100 us, and the request of 420 + 2 x 36 bytes and its header 4.256 us and 50 us. The header of
+/// an output (100 bytes on the wire, 0.8 us) leaves before the disk has read it, in 1 ms; the output takes 8.00512 ms
+/// and 50 us. The second is read while the first leaves, and follows it after its own header.
 #[test]
 fn a_batch_arrives_in_order() {
     let mut run = Run::new(2);
@@ -113,8 +113,8 @@ fn a_host_that_dies_fails_what_has_not_arrived() {
     assert_eq!(run.bytes(), (1_000_000, 0, 0));
 }
 
-/// A fetcher that has no room for the second output when that begins gives the fetch up: the bytes that the host had sent by
-/// then were in vain.
+/// A fetcher that has no room for the second output when that begins gives the fetch up: the bytes that the host had
+/// sent by then were in vain.
 #[test]
 fn what_is_given_up_is_sent_in_vain() {
     let mut run = Run::new(2);

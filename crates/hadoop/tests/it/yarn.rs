@@ -260,8 +260,8 @@ fn an_application_ends_when_its_master_unregisters() {
     assert_eq!(world.cluster.yarn().master_node(application), None);
 }
 
-/// An AppMaster that dies when the ResourceManager has served its last call and the reply is on its way: the application is
-/// over all the same. The call takes 50 us there, 150 us of service, and 50 us back.
+/// An AppMaster that dies when the ResourceManager has served its last call and the reply is on its way: the
+/// application is over all the same. The call takes 50 us there, 150 us of service, and 50 us back.
 #[test]
 fn an_application_is_over_when_its_last_reply_finds_nobody() {
     let mut world = world(2, 2);

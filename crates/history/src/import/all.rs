@@ -1,9 +1,9 @@
 //! All jobs of a trace as one scenario: each job as an import of it alone makes it, submitted when it was.
 //!
 //! What a scenario says once for all jobs (machines, start-up, settings) is that of the job with the most attempts,
-//! because its estimates rest on the most. Workers are the hosts of all jobs. Where the recorded durations are the costs
-//! of all jobs, each has its plan, and a host has room for what ran side by side on it, of all jobs together. Else the
-//! scheduler places the attempts of all.
+//! because its estimates rest on the most. Workers are the hosts of all jobs. Where the recorded durations are the
+//! costs of all jobs, each has its plan, and a host has room for what ran side by side on it, of all jobs together.
+//! Else the scheduler places the attempts of all.
 
 use super::many::{Extent, ImportedMany};
 use super::record::side_by_side;

@@ -441,8 +441,8 @@ impl Fit<'_> {
 
     /// CPU time of a start, of which the maps say that it is `of_maps`. A reducer's is over before its last fetch: its
     /// share of the cores until then, less its set-up, bounds it. Reducers that wait for maps bound it loosely;
-    /// those that come with the last maps or after them say that a start takes less than what maps do not count, as that
-    /// is also the work of others: daemons, the AppMaster, DataNodes that serve the input.
+    /// those that come with the last maps or after them say that a start takes less than what maps do not count, as
+    /// that is also the work of others: daemons, the AppMaster, DataNodes that serve the input.
     fn reduce_start(&self, work: &[Work], of_maps: f64) -> f64 {
         if self.reduces.is_empty() || self.reduces.iter().any(|a| a.shuffle_finish_ms.is_none()) {
             return of_maps;
@@ -456,8 +456,8 @@ impl Fit<'_> {
     ///
     /// A map with one spill shows the cost of spilling. In a map with several a merge follows: it shows the cost of
     /// merging if the cost of its spills is known. That is taken from the maps with one spill if these wrote more. If
-    /// not, and the reducers have shown what merging costs (`merge`, in nanoseconds per byte), the rest of the sort phase
-    /// is what the spill thread had not done beside the function. `worked` is the work of all maps without their
+    /// not, and the reducers have shown what merging costs (`merge`, in nanoseconds per byte), the rest of the sort
+    /// phase is what the spill thread had not done beside the function. `worked` is the work of all maps without their
     /// overhead, in seconds.
     fn sort_phases(&self, work: &[Work], worked: f64, merge: Option<f64>) -> Sorting {
         let closing = self.given.overhead.as_secs_f64() * (1.0 - SET_UP);
@@ -520,9 +520,9 @@ impl Fit<'_> {
         sorting
     }
 
-    /// The cost of a comparison with which maps of several spills leave as much work for their sort phases as these show
-    /// (`measured`, in seconds). The dearer a spill, the more of it is left when the function ends. `merge` is in seconds
-    /// per byte; `all` is what all maps spill. None if no cost does.
+    /// The cost of a comparison with which maps of several spills leave as much work for their sort phases as these
+    /// show (`measured`, in seconds). The dearer a spill, the more of it is left when the function ends. `merge` is in
+    /// seconds per byte; `all` is what all maps spill. None if no cost does.
     fn sort_of_several(&self, all: &Piece, worked: f64, merge: f64, measured: f64) -> Option<f64> {
         let nano = 1e-9;
         let maps = self.maps.iter().filter(|map| map.map_finish_ms.is_some());

@@ -37,8 +37,8 @@ impl fmt::Display for ClusterError {
 
 impl std::error::Error for ClusterError {}
 
-/// Turns a configuration into a scenario. `read` gives the content of a file of the folder, or of a path that a property
-/// names, and `None` if there is none.
+/// Turns a configuration into a scenario. `read` gives the content of a file of the folder, or of a path that a
+/// property names, and `None` if there is none.
 pub fn cluster(
     folder: &str,
     mut read: impl FnMut(&str) -> Result<Option<Vec<u8>>, ClusterError>,

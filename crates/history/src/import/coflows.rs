@@ -1,8 +1,8 @@
 //! A trace of coflows as traffic.
 //!
 //! As in CoflowSim, all flows of a coflow begin at its arrival, and each mapper sends a reducer the same part of what
-//! that receives. Unlike there, a flow may be shorter than a megabyte, and what a port has for itself does not cross the
-//! fabric.
+//! that receives. Unlike there, a flow may be shorter than a megabyte, and what a port has for itself does not cross
+//! the fabric.
 
 use super::many::{Extent, ImportedMany, cluster_of, total};
 use super::{Assumption, ImportError, printable, significant};

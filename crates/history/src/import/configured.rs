@@ -60,7 +60,8 @@ impl MapCompression {
     }
 }
 
-/// What the configuration says of a compression that the scenario does not have: map outputs stay as they were shuffled.
+/// What the configuration says of a compression that the scenario does not have: map outputs stay as they were
+/// shuffled.
 pub fn not_compressed(settings: Option<&Settings>, found: Option<&MapCompression>, assumed: &mut Vec<Assumption>) {
     let why = match settings.and_then(|settings| settings.map_compression.as_ref()) {
         Some(Codec::Unknown(class)) => format!("its codec, {}, is none of Hadoop's", printable(class)),

@@ -1,10 +1,10 @@
-//! Recorded durations as costs, for a job whose history does not show its costs: no CPU time is counted, the machines are
-//! not known, or it did not succeed.
+//! Recorded durations as costs, for a job whose history does not show its costs: no CPU time is counted, the machines
+//! are not known, or it did not succeed.
 //!
-//! The scenario gets the recorded plan. Each attempt starts on its host, at its time or when the host has room, and takes
-//! the time that it took, net of what is simulated: `runs` fits that remainder by simulation. Volumes are those that were
-//! counted, so that reads, fetches and replicas go through the simulated network. Map output is taken as it was shuffled,
-//! after combining and compressing.
+//! The scenario gets the recorded plan. Each attempt starts on its host, at its time or when the host has room, and
+//! takes the time that it took, net of what is simulated: `runs` fits that remainder by simulation. Volumes are those
+//! that were counted, so that reads, fetches and replicas go through the simulated network. Map output is taken as it
+//! was shuffled, after combining and compressing.
 
 use super::network::{self, Shown};
 use super::record::{Moments, Record};
@@ -127,7 +127,8 @@ fn volumes(job: &JobHistory, block: Bytes, assumed: &mut Vec<Assumption>) -> Vol
     Volumes { splits, output, records, shares }
 }
 
-/// Workers with a replica of each split: the hosts that its task prefers, or where none is recorded the one that read it.
+/// Workers with a replica of each split: the hosts that its task prefers, or where none is recorded the one that read
+/// it.
 fn split_hosts(job: &JobHistory, record: &Record, number: &dyn Fn(&str) -> Option<u32>) -> Vec<Nodes> {
     let mut ran: BTreeMap<u32, (bool, u32)> = BTreeMap::new();
     for attempt in record.attempts.iter().filter(|attempt| attempt.map) {

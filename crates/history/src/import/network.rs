@@ -5,8 +5,8 @@
 //! moment and the end of the shuffle: their bytes by that time are a rate that the link has at least. The greatest over
 //! all moments is the bound.
 //!
-//! A bound is the rate itself where hosts of very different volumes show the same one: where fetching waits for maps, or
-//! costs the same for each of them, hosts that get more in the same time show more. Hosts that only keep their
+//! A bound is the rate itself where hosts of very different volumes show the same one: where fetching waits for maps,
+//! or costs the same for each of them, hosts that get more in the same time show more. Hosts that only keep their
 //! processors busy may show a common rate too; so the reduces must have counted little processor time meanwhile.
 
 use super::durations::counted;

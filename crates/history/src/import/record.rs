@@ -1,9 +1,9 @@
 //! A job's attempts on its master's clock.
 //!
 //! In Hadoop 1 an attempt's moments are those of its TaskTracker, a task's those of the JobTracker, and the clocks of
-//! hosts may differ by minutes. The end of a task is when its master knew of it, so an attempt that succeeded ends there.
-//! Where its own moments contradict that, its host's clock is wrong: its duration is kept, its start follows. Attempts
-//! that did not succeed take the difference that those of their host have in the median.
+//! hosts may differ by minutes. The end of a task is when its master knew of it, so an attempt that succeeded ends
+//! there. Where its own moments contradict that, its host's clock is wrong: its duration is kept, its start follows.
+//! Attempts that did not succeed take the difference that those of their host have in the median.
 
 use super::hosts::Hosts;
 use crate::{Attempt, AttemptState, JobHistory, JobState, Task};

@@ -16,8 +16,8 @@ pub struct TwoThreads<'a> {
 }
 
 impl TwoThreads<'_> {
-    /// The work that is left when the function has ended. Both threads get equal shares of the cores while both run. The
-    /// function stops while the buffer is full.
+    /// The work that is left when the function has ended. Both threads get equal shares of the cores while both run.
+    /// The function stops while the buffer is full.
     pub fn left(&self) -> f64 {
         let (mut produced, mut done, mut spilling) = (0.0_f64, 0, None::<f64>);
         while produced < 1.0 {
@@ -66,10 +66,10 @@ mod tests {
         assert!((left(10.0, &[], 2.0, 3.0) - 1.0).abs() < 1e-9);
     }
 
-    /// A spill holds 40 % of the output and takes 8 s, the function 10 s. The first spill begins after 4 s. If the buffer
-    /// holds 60 %, the function stops 2 s later; with the spill's end 40 % are free again, 2 s later the second spill
-    /// begins, and the last 2 s of the function run beside it. If the buffer holds 50 %, the function also waits for the
-    /// second spill's end.
+    /// A spill holds 40 % of the output and takes 8 s, the function 10 s. The first spill begins after 4 s. If the
+    /// buffer holds 60 %, the function stops 2 s later; with the spill's end 40 % are free again, 2 s later the second
+    /// spill begins, and the last 2 s of the function run beside it. If the buffer holds 50 %, the function also waits
+    /// for the second spill's end.
     #[test]
     fn a_full_buffer_stops_the_function() {
         assert!((left(10.0, &[8.0, 8.0], 0.4, 0.6) - 7.0).abs() < 1e-9);

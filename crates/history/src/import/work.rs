@@ -41,8 +41,8 @@ pub struct Work {
     pub second: f64,
     /// Reducers: the reduce function and its output.
     pub third: f64,
-    /// Reducers: what its share of the cores comes to from its start to its last fetch, were it runnable all the time. Its
-    /// start has had no more.
+    /// Reducers: what its share of the cores comes to from its start to its last fetch, were it runnable all the time.
+    /// Its start has had no more.
     pub most: f64,
 }
 

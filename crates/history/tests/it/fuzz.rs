@@ -1,5 +1,5 @@
-//! Fuzzing: any bytes are a history, a configuration or a cluster's files, or are refused. `scripts/fuzz history text 300`
-//! looks for inputs that break a target; what it has found is in `__fuzz__` and is replayed here.
+//! Fuzzing: any bytes are a history, a configuration or a cluster's files, or are refused. `scripts/fuzz history text
+//! 300` looks for inputs that break a target; what it has found is in `__fuzz__` and is replayed here.
 
 use history::import::{Settings, cluster};
 use history::{Compression, Format, Properties, job_id_within, read, unpack};

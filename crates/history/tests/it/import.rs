@@ -271,8 +271,8 @@ proptest! {
     }
 }
 
-/// A job that did not succeed is a plan that does not: its last failure is named, and its costs are its durations, though
-/// it counts CPU time on known machines.
+/// A job that did not succeed is a plan that does not: its last failure is named, and its costs are its durations,
+/// though it counts CPU time on known machines.
 #[test]
 fn jobs_that_did_not_succeed_end_as_they_did() {
     for (state, end, heading, reason) in [

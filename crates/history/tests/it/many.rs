@@ -147,8 +147,8 @@ fn all_jobs_of_a_history_become_one_scenario() {
     assert_eq!(imported.records.len(), 3);
     assert_eq!(scenario.node.cores, 2, "no two maps ran side by side on a host: the least");
 
-    // Where one job's costs follow from its CPU time, no job has a plan. A map of a million bytes that starts at 2 s and
-    // is known to be done at 39 s: 37 us for each.
+    // Where one job's costs follow from its CPU time, no job has a plan. A map of a million bytes that starts at 2 s
+    // and is known to be done at 39 s: 37 us for each.
     let mut counting: Vec<_> = jobs.iter().map(|(job, _)| (*job).clone()).collect();
     counting[0].maps[0].attempts[0].counters.set("CPU_MILLISECONDS", 30_000);
     let counting: Vec<_> = counting.iter().map(|job| (job, None)).collect();

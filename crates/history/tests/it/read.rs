@@ -110,7 +110,8 @@ fn rumen_agrees_in_all_that_it_keeps() {
         let mut expected = job(file);
         assert_eq!((&rumen.id, &rumen.name, rumen.state), (&expected.id, &expected.name, expected.state));
         assert_eq!((rumen.launch_ms, rumen.finish_ms), (expected.launch_ms, expected.finish_ms));
-        // Rumen keeps no locality, no speculation, no end of a map's input, no errors, and 14 counters and the CPU time.
+        // Rumen keeps no locality, no speculation, no end of a map's input, no errors, and 14 counters and the CPU
+        // time.
         for task in expected.maps.iter_mut().chain(&mut expected.reduces) {
             for attempt in &mut task.attempts {
                 attempt.error = String::new();

@@ -44,8 +44,8 @@ fn spans(record: &Record) -> Vec<(i64, i64)> {
     record.attempts.iter().map(|attempt| (attempt.start / 1_000, attempt.end / 1_000)).collect()
 }
 
-/// The clock of `slow` is 400 s behind. Its map, of 30 s, was known to be done at 60 s; its failed attempt, of 5 s by the
-/// same clock, began at 70 s.
+/// The clock of `slow` is 400 s behind. Its map, of 30 s, was known to be done at 60 s; its failed attempt, of 5 s by
+/// the same clock, began at 70 s.
 #[test]
 fn a_host_whose_clock_is_wrong_follows_its_master() {
     use AttemptState::{Failed, Succeeded};
@@ -67,8 +67,8 @@ fn an_attempt_lasts_until_its_master_knows() {
     assert_eq!((record.shifted, record.tasks_end() / 1_000), (0, 52));
 }
 
-/// Attempts without an end were there when the job ended; those without a start never ran; before its launch no job runs
-/// anything.
+/// Attempts without an end were there when the job ended; those without a start never ran; before its launch no job
+/// runs anything.
 #[test]
 fn moments_that_are_missing_follow_from_the_job() {
     use AttemptState::{Killed, Unfinished};

@@ -372,7 +372,7 @@ async fn a_stream_that_stands_still_does_not_hold_up_the_rest() {
             answered += 1;
         }
     }
-    // Until the stream owes the answer to a PING for half a second, what goes there is lost: a second each way, of which
-    // 200 ms are for one datagram.
+    // Until the stream owes the answer to a PING for half a second, what goes there is lost: a second each way, of
+    // which 200 ms are for one datagram.
     assert!(answered >= 50, "{answered} of 100");
 }

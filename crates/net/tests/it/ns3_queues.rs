@@ -32,8 +32,8 @@ fn codel(capable: u32) -> [(usize, bool, usize); 4] {
     })
 }
 
-/// Above the target for less than an interval: nothing. The first drop at 210 ms sets the next to 310, that one the next
-/// to 380.7, that one to 438.4: two are due at 420 ms.
+/// Above the target for less than an interval: nothing. The first drop at 210 ms sets the next to 310, that one the
+/// next to 380.7, that one to 438.4: two are due at 420 ms.
 #[test]
 fn codel_drops_as_in_ns3() {
     assert_eq!(codel(0), [(0, false, 19), (1, false, 17), (0, false, 16), (2, false, 13)]);
@@ -58,9 +58,9 @@ fn codel_overflows_as_in_ns3() {
     }
 }
 
-/// Linux, and ns-3 with it, keep 1/sqrt(count) as a fixed-point number of 16 bits, and improve it by one step of Newton's
-/// per drop: x (3 - count x²) / 2. The first step is coarse: 1/2 in place of 1/sqrt(2), so that the third drop comes 20
-/// ms early. From then on the intervals are those of RFC 8289's square root within 3 %.
+/// Linux, and ns-3 with it, keep 1/sqrt(count) as a fixed-point number of 16 bits, and improve it by one step of
+/// Newton's per drop: x (3 - count x²) / 2. The first step is coarse: 1/2 in place of 1/sqrt(2), so that the third drop
+/// comes 20 ms early. From then on the intervals are those of RFC 8289's square root within 3 %.
 #[test]
 fn codel_drops_in_the_intervals_of_linux() {
     let mut queue = Codel::new(&CodelSpec::default(), Limit::Unlimited);

@@ -22,8 +22,8 @@ struct Figures {
 }
 
 impl Comparison {
-    /// The run's first job beside the history of the job that it re-does, and what went through the interfaces of the workers that the history names
-    /// beside what was counted there in its run, as far as it was.
+    /// The run's first job beside the history of the job that it re-does, and what went through the interfaces of the
+    /// workers that the history names beside what was counted there in its run, as far as it was.
     pub fn with_actual(result: &RunResult, history: &JobHistory, interfaces: &[Interface], note: &str) -> Self {
         let (mut predicted, mut actual) = (simulated(result), recorded(history));
         let hosts = Hosts::of(history, Some(result.nodes.len().saturating_sub(1) as u32));

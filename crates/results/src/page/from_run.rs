@@ -292,7 +292,8 @@ fn attempts(result: &RunResult) -> Attempts {
     out
 }
 
-/// Intervals with those of one phase joined where the gap between them could not be seen: a reducer may fetch thousands of times.
+/// Intervals with those of one phase joined where the gap between them could not be seen: a reducer may fetch thousands
+/// of times.
 fn joined(intervals: &[crate::Interval], tolerance: Time) -> Vec<crate::Interval> {
     let mut out: Vec<crate::Interval> = Vec::new();
     let mut last_of = [None; PHASE_KINDS];

@@ -1,7 +1,7 @@
 //! `report.html`: a run's results as one page that opens from disk.
 //!
-//! [`ReportData`] is what the page reads: small, by column, at most a few thousand values per series. The page itself is built
-//! from `report/` and committed, so that cargo alone embeds it; [`render`] puts the data in.
+//! [`ReportData`] is what the page reads: small, by column, at most a few thousand values per series. The page itself
+//! is built from `report/` and committed, so that cargo alone embeds it; [`render`] puts the data in.
 
 mod actual;
 mod connections;

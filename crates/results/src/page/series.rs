@@ -1,7 +1,7 @@
 //! Sampled series, made coarse enough for a page.
 //!
-//! A coarser cell keeps what its kind needs: a share its mean (so that areas stay right), a level its highest value (so that no
-//! peak is lost), a count its sum.
+//! A coarser cell keeps what its kind needs: a share its mean (so that areas stay right), a level its highest value (so
+//! that no peak is lost), a count its sum.
 
 use super::data::{Chart, Series};
 use crate::metrics::{Metrics, Row};

@@ -20,7 +20,8 @@ use units::{Bytes, Time};
 const DEFAULT_BYTES: Bytes = Bytes::from_mb(1);
 /// What a ping-pong's request carries where the scenario does not say.
 const DEFAULT_REQUEST: Bytes = Bytes::new(100);
-/// What a query carries where the scenario does not say, as measured in the DCTCP paper (section 2.2: requests of 1.6 KB).
+/// What a query carries where the scenario does not say, as measured in the DCTCP paper (section 2.2: requests of 1.6
+/// KB).
 const DEFAULT_QUERY: Bytes = Bytes::new(1_600);
 
 /// All plain traffic of a scenario, on the topology to which its network resolves.

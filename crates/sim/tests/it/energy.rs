@@ -30,8 +30,8 @@ fn a_cluster_draws_by_time_and_work() {
         let (whole, left) = used.battery.unwrap();
         assert_eq!((whole.as_joules(), left), (57_600.0, whole.saturating_sub(used.total())));
     }
-    // The job is all that the run is, but for a step of the series and the 16 ms before its submission, which count since
-    // steps are of milliseconds.
+    // The job is all that the run is, but for a step of the series and the 16 ms before its submission, which count
+    // since steps are of milliseconds.
     let own = result.jobs[0].finish.unwrap() - result.jobs[0].submit;
     let job = energy.jobs[0].unwrap().as_joules();
     let besides = (result.ended_at - own + result.sample_interval).as_secs_f64();

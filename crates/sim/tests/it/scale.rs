@@ -7,8 +7,8 @@ use sim::world::World;
 use std::process::Command;
 use units::{BitRate, Time};
 
-/// Memory of this process that is there, in bytes: what allocators add to what is asked for is counted. `smaps_rollup` is
-/// exact; `VmRSS` lags by up to 64 pages for each processor (proc(5)), which is more than 8 bytes a connection.
+/// Memory of this process that is there, in bytes: what allocators add to what is asked for is counted. `smaps_rollup`
+/// is exact; `VmRSS` lags by up to 64 pages for each processor (proc(5)), which is more than 8 bytes a connection.
 fn resident() -> f64 {
     let maps = std::fs::read_to_string("/proc/self/smaps_rollup").expect("Linux tells");
     let line = maps.lines().find_map(|line| line.strip_prefix("Rss:")).expect("a line");
@@ -43,8 +43,9 @@ fn costs_of_connections() {
         }
         ended
     };
-    // Tables grow to what the load needs in the first seconds: a megabyte, and then no more. The allocator gives the top
-    // of the heap back and takes it again, a quarter of a megabyte at a time: so many connections that this is 2 bytes.
+    // Tables grow to what the load needs in the first seconds: a megabyte, and then no more. The allocator gives the
+    // top of the heap back and takes it again, a quarter of a megabyte at a time: so many connections that this is 2
+    // bytes.
     run(&mut world, 1..=5);
     let before = resident();
     let ended = run(&mut world, 6..=25);

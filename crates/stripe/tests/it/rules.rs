@@ -52,8 +52,8 @@ fn sends(session: &mut Session, now: Time, most: usize) -> Vec<Frame> {
     frames
 }
 
-/// P-11: OPENs to one destination go one behind the other, also where another stream has become faster; others go on the
-/// stream that is faster, and so do those that come after an answer.
+/// P-11: OPENs to one destination go one behind the other, also where another stream has become faster; others go on
+/// the stream that is faster, and so do those that come after an answer.
 #[test]
 fn opens_to_one_destination_do_not_overtake_each_other() {
     let mut near = using(Role::Near, 2);

@@ -100,7 +100,8 @@ fn check_segments(wire: &Wire, client: &Config, server: &Config) {
         // A probe may look one byte beyond the peer's window, and a FIN stands beside it.
         assert!(segment.len == 0 || segment.seq + u64::from(segment.len) <= edges[peer].max(1) + 1, "{sent:?}");
         edges[mine] = edges[mine].max(segment.ack + u64::from(segment.window));
-        // RFC 3168: what carries no new data is not ECN-capable. With DCTCP everything is, as in hosts (`ns3/dctcp.rs`).
+        // RFC 3168: what carries no new data is not ECN-capable. With DCTCP everything is, as in hosts
+        // (`ns3/dctcp.rs`).
         let config = if sent.from == Side::Client { client } else { server };
         if segment.flags.contains(Flags::ECT) && config.control != ControlKind::Dctcp {
             assert!(segment.len > 0 && segment.seq >= new_from[mine], "{sent:?}");

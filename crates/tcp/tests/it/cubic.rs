@@ -221,9 +221,9 @@ fn linux_grows_by_a_twentieth_before_a_loss() {
 
 #[test]
 fn linux_is_as_fast_as_reno_on_short_paths() {
-    // Reno's window grows by one per 1.875 cwnd acknowledged (`beta_scale` 15): from 14 to 20 in 6 x 1.875 = 11.25 round
-    // trips of 2 ms. While cwnd stays, Linux looks at it every 31.25 ms only: after 15.6 round trips, when it is 22. The
-    // six segments then take two acknowledgements each, less than a round trip.
+    // Reno's window grows by one per 1.875 cwnd acknowledged (`beta_scale` 15): from 14 to 20 in 6 x 1.875 = 11.25
+    // round trips of 2 ms. While cwnd stays, Linux looks at it every 31.25 ms only: after 15.6 round trips, when it is
+    // 22. The six segments then take two acknowledgements each, less than a round trip.
     let (mut cubic, mut w) = (Cubic::default(), window(20, false));
     cubic.on_loss(&mut w, Time::ZERO, 20 * SMSS);
     let mut reached = None;

@@ -109,8 +109,8 @@ fn slow_start_ends_where_the_path_is_full() {
         wire.run_until(Time::from_secs(seconds));
         (wire.client.window().ssthresh, wire.drops)
     };
-    // cwnd has doubled from 10 to 250 by half a second. Linux's CUBIC then grows by 5 % per round trip, and overflows the
-    // queue some time after the first second.
+    // cwnd has doubled from 10 to 250 by half a second. Linux's CUBIC then grows by 5 % per round trip, and overflows
+    // the queue some time after the first second.
     assert_eq!(run(StartRule::Linux, 1), (250 * SEGMENT, 0));
     let (_, drops) = run(StartRule::Off, 2);
     assert!(drops > 100, "{drops}");

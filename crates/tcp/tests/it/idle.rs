@@ -69,8 +69,8 @@ fn a_ceiling_below_the_window_stops_its_growth() {
 
 #[test]
 fn a_window_that_does_not_hold_back_does_not_grow() {
-    // Twenty answers of one segment each, a window of ten: validation leaves it, RFC 5681 alone adds a segment with each
-    // in slow start.
+    // Twenty answers of one segment each, a window of ten: validation leaves it, RFC 5681 alone adds a segment with
+    // each in slow start.
     for (window_validation, segments) in [(true, 10), (false, 30)] {
         let config = Config { initial_window: 10, window_validation, ..plain() };
         let mut wire = Wire::new(&config, &config, Time::from_ms(50)).established();

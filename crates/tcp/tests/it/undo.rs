@@ -62,9 +62,9 @@ fn a_loss_is_not_undone() {
 }
 
 /// Section 4.9.2: W_max, K, the epoch and W_est are restored. A control that lost at 100 segments grows from 70 by the
-/// curve of that loss. A second, spurious loss changes nothing of it. K is cbrt(30 / 0.4) = 4.217 s, and Linux rounds the
-/// last segment up, cbrt(1 / 0.4) = 1.357 s before; the minimum RTT of 0.1 s is ahead of the clock. So both reach 100
-/// segments again after some 2.8 s.
+/// curve of that loss. A second, spurious loss changes nothing of it. K is cbrt(30 / 0.4) = 4.217 s, and Linux rounds
+/// the last segment up, cbrt(1 / 0.4) = 1.357 s before; the minimum RTT of 0.1 s is ahead of the clock. So both reach
+/// 100 segments again after some 2.8 s.
 #[test]
 fn cubic_goes_on_along_its_old_curve() {
     let segment = u64::from(SEGMENT);

@@ -1,7 +1,7 @@
 //! CUBIC in the set-up of ns-3's `src/test/ns3tcp/ns3tcp-cubic-test-suite.cc` (github `nsnam/ns-3-dev-git`, 3-dev of 23
-//! July 2026, commit 1406464): one paced flow of 1,448-byte segments through CoDel, and how far cwnd may be from what it
-//! is there. Of its four cases one is played: three are of a CUBIC without Reno-friendliness, which RFC 9438 does not
-//! leave out.
+//! July 2026, commit 1406464): one paced flow of 1,448-byte segments through CoDel, and how far cwnd may be from what
+//! it is there. Of its four cases one is played: three are of a CUBIC without Reno-friendliness, which RFC 9438 does
+//! not leave out.
 
 use net::{Codel, CodelSpec, Ecn, Item, Limit, PacketId, Queue};
 use std::collections::VecDeque;
@@ -101,8 +101,8 @@ impl Path {
     }
 }
 
-/// RTT 20 ms; the bottleneck's rate doubles from 50 to 100 Mbit/s after 10 s. From 13 to 15 s cwnd is between 150 and 220
-/// segments in ns-3. Without Reno-friendliness it is still between 107 and 123 there.
+/// RTT 20 ms; the bottleneck's rate doubles from 50 to 100 Mbit/s after 10 s. From 13 to 15 s cwnd is between 150 and
+/// 220 segments in ns-3. Without Reno-friendliness it is still between 107 and 123 there.
 #[test]
 fn cubic_takes_up_a_doubled_rate_as_in_ns3() {
     let config = Config {

@@ -34,8 +34,8 @@ fn an_import_prints_predicted_beside_recorded() {
     assert_eq!(printed(&output).lines().collect::<Vec<_>>(), placeless);
 }
 
-/// On links of 500 Kbit/s the shuffle of 50 MB over the network cannot take the recorded seconds: a warning names it, and
-/// with `--strict` it is an error.
+/// On links of 500 Kbit/s the shuffle of 50 MB over the network cannot take the recorded seconds: a warning names it,
+/// and with `--strict` it is an error.
 #[test]
 fn a_job_that_is_not_reproduced_is_a_warning() {
     let scratch = Scratch::new("import-far");
@@ -67,8 +67,8 @@ fn a_job_that_failed_runs_to_where_it_did() {
     assert!(said(&output).contains("map 1 failed 4 times, as recorded"), "{}", said(&output));
 }
 
-/// The scenario names its history, and the page of a run shows the recorded attempts; figures are compared where nothing
-/// was changed. Without the file the run is the same.
+/// The scenario names its history, and the page of a run shows the recorded attempts; figures are compared where
+/// nothing was changed. Without the file the run is the same.
 #[test]
 fn a_run_of_an_import_shows_the_recorded_attempts() {
     let scratch = Scratch::new("import-record");

@@ -31,9 +31,9 @@ pub enum ErrorModel {
     Yans,
 }
 
-/// What receivers of CCK lose against coherent detection of the code words: 3 dB, as in ns-3, whose four rates G. Pei and
-/// T. R. Henderson (Validation of ns-3 802.11b PHY model, 2009) compared with cards on Carnegie Mellon's emulator. Their
-/// curves lie over the cards' with 7 dB of noise figure, which was fitted.
+/// What receivers of CCK lose against coherent detection of the code words: 3 dB, as in ns-3, whose four rates G. Pei
+/// and T. R. Henderson (Validation of ns-3 802.11b PHY model, 2009) compared with cards on Carnegie Mellon's emulator.
+/// Their curves lie over the cards' with 7 dB of noise figure, which was fitted.
 const CCK_LOSS: f64 = 0.5;
 
 /// Error weights of the standard's convolutional code (K = 7, 133/171 octal) and its puncturings: information bits

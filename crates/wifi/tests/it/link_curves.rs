@@ -237,9 +237,9 @@ fn success_grows_with_the_ratio_and_falls_with_the_length() {
 
 #[test]
 fn cck_and_dsss_are_as_in_ns3() {
-    // Shares of frames of 1,024 bytes and 54 of headers received at a power in dBm, as ns-3's validation of 802.11b (Pei
-    // and Henderson 2009) has them with -100.55 dBm of noise over 22 MHz and a noise figure of 7 dB, which was fitted to
-    // cards. ns-3 has the same formula, so this shows values, and not that cards are so.
+    // Shares of frames of 1,024 bytes and 54 of headers received at a power in dBm, as ns-3's validation of 802.11b
+    // (Pei and Henderson 2009) has them with -100.55 dBm of noise over 22 MHz and a noise figure of 7 dB, which was
+    // fitted to cards. ns-3 has the same formula, so this shows values, and not that cards are so.
     let rows = [
         (DsssRate::R1, -98.0, 0.202),
         (DsssRate::R1, -97.0, 0.813),

@@ -11,9 +11,9 @@
 //! Numbers are big-endian. `shim/connect.c` is the other side.
 //!
 //! A program whose socket is non-blocking cannot wait for a verdict. Its request has 1 in place of 0 and gets none: the
-//! library reads where the door is in a file beside the socket, `.doors` behind its name. That has `TJ`, version, 0, the
-//! ports for IPv4 and IPv6 (2 each, 0 for none), and the networks to be connected to directly (address of 16 bytes as in
-//! a request, length in bits).
+//! library reads where the door is in a file beside the socket, `.doors` behind its name. That has `TJ`, version, 0,
+//! the ports for IPv4 and IPv6 (2 each, 0 for none), and the networks to be connected to directly (address of 16 bytes
+//! as in a request, length in bits).
 
 use ipnet::IpNet;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};

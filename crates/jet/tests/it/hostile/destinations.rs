@@ -106,7 +106,8 @@ async fn a_peer_goes_where_its_own_rules_allow() {
 
 const NO_ROOM: Option<u32> = Some(105);
 
-/// P-32: a limit of connections is the peer's, however many sessions it begins, and a place that is free is given again.
+/// P-32: a limit of connections is the peer's, however many sessions it begins, and a place that is free is given
+/// again.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_peers_connections_are_limited_over_all_its_sessions() {
     let server = server(echo).await;

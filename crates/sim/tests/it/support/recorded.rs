@@ -24,8 +24,8 @@ pub const RUNS: [(&str, &str); 12] = [
     ("dfsio-read-unshaped", "dfsio-read-unshaped"),
 ];
 
-/// A job whose `conf.xml` was kept, and the run of the same program that it is predicted from: other input, other blocks,
-/// other memory.
+/// A job whose `conf.xml` was kept, and the run of the same program that it is predicted from: other input, other
+/// blocks, other memory.
 pub const CONFIGURED: (&str, &str) = ("wordcount-nocombine-unshaped", "with-conf/job_1795427606570_0005");
 
 /// A recorded job and a scenario that shall predict it.
@@ -225,8 +225,8 @@ pub fn interval(mut values: Vec<f64>) -> (f64, f64, f64) {
     (rank(0.05), rank(0.5), rank(0.95))
 }
 
-/// Where a recorded value lies among predicted ones: the part of them that are below it, each of the n + 1 places between
-/// them at its middle. Over runs that are predicted well it is uniform.
+/// Where a recorded value lies among predicted ones: the part of them that are below it, each of the n + 1 places
+/// between them at its middle. Over runs that are predicted well it is uniform.
 pub fn rank(predicted: impl IntoIterator<Item = f64>, recorded: f64) -> f64 {
     let (mut below, mut all) = (0.0, 0.0);
     for value in predicted {

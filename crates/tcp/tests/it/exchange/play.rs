@@ -1,8 +1,9 @@
 //! Plays a script against one endpoint: the script is the network and the application, the endpoint is the host.
 //!
-//! A host's sender hands bursts to its network card as one large segment, and sets PSH where it likes. So the endpoint's
-//! segments are joined before they are compared, and PSH is not compared. Windows are compared only as zero or not:
-//! they follow from the sizes of buffers. What calls return is not compared: buffers of sockets are not the endpoint's.
+//! A host's sender hands bursts to its network card as one large segment, and sets PSH where it likes. So the
+//! endpoint's segments are joined before they are compared, and PSH is not compared. Windows are compared only as zero
+//! or not: they follow from the sizes of buffers. What calls return is not compared: buffers of sockets are not the
+//! endpoint's.
 
 use super::script::{Event, Line, Micros, Script, When};
 use std::collections::VecDeque;

@@ -12,7 +12,8 @@ fn config(control: ControlKind) -> Config {
     Config { control, ecn: true, mss: MSS as u16, initial_window: 10, ..plain() }
 }
 
-/// Whether what `side` sends is ECN-capable: its SYN, its pure acknowledgements, its data. The client sends ten segments.
+/// Whether what `side` sends is ECN-capable: its SYN, its pure acknowledgements, its data. The client sends ten
+/// segments.
 fn capable(control: ControlKind, side: Side) -> [Option<bool>; 3] {
     let mut wire = Wire::new(&config(control), &config(control), Time::from_ms(50));
     wire.with(Side::Client, Endpoint::open);

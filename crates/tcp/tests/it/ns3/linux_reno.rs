@@ -1,5 +1,5 @@
-//! `src/internet/test/tcp-linux-reno-test.cc`: what cwnd becomes when so many segments are acknowledged, one or two at a
-//! time. Bytes are counted, in slow start and after it.
+//! `src/internet/test/tcp-linux-reno-test.cc`: what cwnd becomes when so many segments are acknowledged, one or two at
+//! a time. Bytes are counted, in slow start and after it.
 
 use crate::support::control::ack;
 use crate::support::{Side, Wire, plain};

@@ -1,5 +1,5 @@
-//! `src/internet/test/tcp-prr-recovery-test.cc`, and the RecoverFS of `tcp-prr-recovery.cc`, which RFC 9937, section 6.1,
-//! defines.
+//! `src/internet/test/tcp-prr-recovery-test.cc`, and the RecoverFS of `tcp-prr-recovery.cc`, which RFC 9937, section
+//! 6.1, defines.
 
 use crate::support::plain;
 use tcp::{Config, Endpoint, Flags, Output, Segment};
@@ -41,8 +41,8 @@ impl Sender {
     }
 }
 
-/// The proportional part, in numbers whose product exceeds 32 bits: RecoverFS 200,000 bytes, ssthresh half of that. When
-/// 51,000 are delivered, 25,500 may have been sent: 25 segments.
+/// The proportional part, in numbers whose product exceeds 32 bits: RecoverFS 200,000 bytes, ssthresh half of that.
+/// When 51,000 are delivered, 25,500 may have been sent: 25 segments.
 #[test]
 fn half_of_what_is_delivered_is_sent() {
     let mut sender = Sender::new(200);
