@@ -180,13 +180,15 @@ fn an_unknown_that_decides_is_named() {
 
 #[test]
 fn series_over_time_and_lists_are_reduced() {
-    let text = "[[figure]]\nid = \"busy\"\ntitle = \"busy\"\nkind = \"time\"\nmetric = \"link.worker-1 -> switch.utilisation_series\"\n\
+    let text = "[[figure]]\nid = \"busy\"\ntitle = \"busy\"\nkind = \"time\"\nset = [\"run.sample='100 ms'\"]\n\
+                metric = \"link.worker-1 -> switch.utilisation_series\"\n\
                 [[figure.series]]\nname = \"ours\"\n\
                 [[figure.claim]]\ntext = \"at the closed form\"\nrule = \"between\"\nleast = LEAST\nmost = MOST\nfrom = 2\n";
     // 44 segments of 1500 bytes in a round trip, of a gigabit.
     let share = closed_form(0.01) * 1500.0 / 1460.0 / 1000.0;
     let text = text.replace("LEAST", &(share * 0.5).to_string()).replace("MOST", &(share * 1.5).to_string());
-    let mean = "[[figure]]\nid = \"mean\"\ntitle = \"mean\"\nreduce = \"mean\"\nmetric = \"link.worker-1 -> switch.utilisation_series\"\n\
+    let mean = "[[figure]]\nid = \"mean\"\ntitle = \"mean\"\nreduce = \"mean\"\nset = [\"run.sample='100 ms'\"]\n\
+                metric = \"link.worker-1 -> switch.utilisation_series\"\n\
                 [[figure.series]]\nname = \"ours\"\n";
     let outcome = run(
         &study(&format!("{text}{mean}[[figure.published]]\nseries = \"ours\"\nvalue = {share}\ntolerance = 0.05\n")),

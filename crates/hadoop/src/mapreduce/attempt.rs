@@ -4,7 +4,10 @@ use super::files::Waiter;
 use super::map::{MapTask, TaskState};
 use super::reduce::ReduceTask;
 use super::task::{AttemptOutput, Env};
-use super::{Attempt, Call, Generation, MapReduce, Recorded, Request, Step, StreamSlot, TaskRequest, Umbilical, call};
+use super::{
+    Attempt, Call, Generation, MapReduce, Recorded, Request, SET_UP_SHARE, Step, StreamSlot, TaskRequest, Umbilical,
+    call,
+};
 use crate::context::Context;
 use crate::ids::{AttemptId, CallId, JobId, NodeId, Process, Server, Tag};
 use crate::numbers::count;
@@ -41,11 +44,6 @@ const STATUS: Bytes = Bytes::new(3_500);
 const EVENT: u64 = 70;
 /// The most events in one reply (`MAX_EVENTS_TO_FETCH`).
 const MOST_EVENTS: usize = 10_000;
-
-/// The part of a task's overhead that comes before its first byte; the rest follows its last. Recorded reducers without
-/// work take 0.17 s on an idle core from the end of their sort to their own (TestDFSIO), some 0.12 s of CPU beside the
-/// calls of a commit.
-const SET_UP: f64 = 0.5;
 
 /// The process of an attempt's JVM.
 pub(crate) fn process(id: AttemptId, node: NodeId) -> Process {
@@ -177,7 +175,7 @@ impl MapReduce {
 
     pub(super) fn set_up(&mut self, ctx: &mut Context, id: AttemptId) {
         let Attempt { record, pace, body, .. } = &mut self.attempts[id.0 as usize];
-        let work = self.config.task_overhead_cpu.mul_f64(*pace * SET_UP);
+        let work = self.config.task_overhead_cpu.mul_f64(*pace * SET_UP_SHARE);
         *body = Body::Starting(Some(ctx.compute(record.node, work, Request::Task(id, TaskRequest::SetUp))));
     }
 
@@ -457,7 +455,7 @@ impl MapReduce {
             output.plain = file.plain;
             platform.shuffle.publish(output.output, file.disk, file.stream, file.bytes);
         }
-        let work = self.config.task_overhead_cpu.mul_f64(attempt.pace * (1.0 - SET_UP));
+        let work = self.config.task_overhead_cpu.mul_f64(attempt.pace * (1.0 - SET_UP_SHARE));
         if work == Time::ZERO {
             return self.end_on_node(platform, id);
         }

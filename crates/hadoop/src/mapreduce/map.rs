@@ -330,11 +330,14 @@ impl MapTask {
         }
     }
 
-    /// The map function has returned for the last time; what is left is Hadoop's sort phase.
+    /// The map function has returned for the last time; what is left is Hadoop's sort phase, which only jobs with
+    /// reducers have.
     fn end_function(env: &mut Env) {
         if env.record.first_phase_end.is_none() {
             env.record.first_phase_end = Some(env.ctx.now);
-            env.phase(Phase::Merge);
+            if env.spec.reducers > 0 {
+                env.phase(Phase::Merge);
+            }
         }
     }
 

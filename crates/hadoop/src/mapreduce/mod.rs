@@ -24,7 +24,7 @@ mod task;
 mod uber;
 
 pub use compression::{Codec, Compression, JobCompression};
-pub use config::{AppMasterConfig, Generation, Hadoop1Config, MapReduceConfig};
+pub use config::{AppMasterConfig, Generation, Hadoop1Config, MapReduceConfig, SET_UP_SHARE};
 pub use job::{JobInput, JobSpec, NamedFile};
 pub use replay::{Recorded, Replay, ReplayAttempt, ReplayEnd};
 pub use stall::Wait;

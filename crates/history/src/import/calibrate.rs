@@ -6,6 +6,7 @@ use super::hosts::Hosts;
 use super::spills::TwoThreads;
 use super::work::{Machines, Work, each_attempt, work};
 use crate::{Attempt, AttemptState, JobHistory};
+use hadoop::mapreduce::SET_UP_SHARE;
 use hadoop::workload::{Keys, PARTITION_OVERHEAD, RECORD_METADATA, RECORD_OVERHEAD};
 use units::{Bytes, Time};
 
@@ -138,9 +139,6 @@ const ENOUGH: f64 = 1e6;
 /// Smallest volume of reducers, in bytes, that shows a cost per byte. The commit alone takes as much CPU time as
 /// reducing some megabytes.
 const ENOUGH_TO_REDUCE: f64 = 8e6;
-
-/// The part of a task's overhead before its first byte, as the simulation has it.
-const SET_UP: f64 = 0.5;
 
 /// Calibrates on one job.
 pub fn calibrate(job: &JobHistory, hosts: &Hosts, given: &Given) -> Calibration {
@@ -353,7 +351,7 @@ impl Fit<'_> {
             let merge: f64 = reduce_work.iter().map(|w| w.second).sum();
             let last = reduce_work.iter().map(|w| w.third).sum::<f64>()
                 - received(self.reduces)
-                - overhead * (1.0 - SET_UP) * reduces;
+                - overhead * (1.0 - SET_UP_SHARE) * reduces;
             let counted = sum(self.reduces, "CPU_MILLISECONDS") / 1e3;
             costs.merge = Some(1e9 * merge / shuffled);
             costs.reduce = Some(1e9 * last.max(0.0) / shuffled);
@@ -447,7 +445,7 @@ impl Fit<'_> {
         if self.reduces.is_empty() || self.reduces.iter().any(|a| a.shuffle_finish_ms.is_none()) {
             return of_maps;
         }
-        let set_up = self.given.overhead.as_secs_f64() * SET_UP;
+        let set_up = self.given.overhead.as_secs_f64() * SET_UP_SHARE;
         let bounds = work.iter().map(|w| (w.most - set_up).clamp(0.0, of_maps));
         bounds.sum::<f64>() / self.reduces.len() as f64
     }
@@ -460,7 +458,7 @@ impl Fit<'_> {
     /// phase is what the spill thread had not done beside the function. `worked` is the work of all maps without their
     /// overhead, in seconds.
     fn sort_phases(&self, work: &[Work], worked: f64, merge: Option<f64>) -> Sorting {
-        let closing = self.given.overhead.as_secs_f64() * (1.0 - SET_UP);
+        let closing = self.given.overhead.as_secs_f64() * (1.0 - SET_UP_SHARE);
         let [mut single, mut several, mut beside] = [Piece::default(); 3];
         let (mut single_work, mut several_work, mut merged) = (0.0, 0.0, 0.0);
         for (map, work) in self.maps.iter().zip(work) {
