@@ -122,6 +122,12 @@ pub struct Attempt {
 }
 
 impl Attempt {
+    /// When its container was launched, which is the start that a history states. Before it the attempt has a container
+    /// and waits for its master's heartbeat.
+    pub fn launched(&self) -> Time {
+        let starts = self.intervals.iter().filter(|interval| interval.phase == Phase::Start);
+        starts.map(|interval| interval.start).min().unwrap_or(self.start)
+    }
     /// As Hadoop names it: `m_000003_0`.
     pub fn title(&self) -> String {
         let kind = if self.kind == TaskKind::Map { 'm' } else { 'r' };

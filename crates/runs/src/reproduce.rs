@@ -258,7 +258,7 @@ fn distance_of(record: &Record, result: &RunResult, number: u32) -> f64 {
     let rows = succeeded(result, number);
     let errors = record.attempts.iter().filter(|attempt| attempt.succeeded()).filter_map(|attempt| {
         let row = rows.get(&(attempt.map, attempt.task))?;
-        let length = row.finish.saturating_sub(launched(row)).as_secs_f64();
+        let length = row.finish.saturating_sub(row.launched()).as_secs_f64();
         Some((length - seconds(attempt.end - attempt.start)).abs())
     });
     let (count, sum) = errors.fold((0.0, 0.0), |(count, sum), error| (count + 1.0, sum + error));
@@ -287,13 +287,6 @@ fn seconds(ms: i64) -> f64 {
     ms as f64 / 1e3
 }
 
-/// When an attempt's container was launched, which is the start that a history states. Before it the attempt has a
-/// container and waits for its master's heartbeat.
-fn launched(attempt: &Attempt) -> Time {
-    let starts = attempt.intervals.iter().filter(|interval| interval.phase == Phase::Start);
-    starts.map(|interval| interval.start).min().unwrap_or(attempt.start)
-}
-
 /// The attempts of a job that succeeded, by kind and task.
 fn succeeded(result: &RunResult, job: u32) -> BTreeMap<(bool, u32), &Attempt> {
     let won = result.attempts.iter().filter(|attempt| attempt.job == job && attempt.state == AttemptState::Succeeded);
@@ -316,7 +309,7 @@ fn recorded_ends(attempt: &Moments, maps_end: i64) -> Ends {
 }
 
 fn predicted_ends(row: &Attempt, maps_end: Time) -> Ends {
-    let start = launched(row);
+    let start = row.launched();
     let from = if row.kind == TaskKind::Map { start } else { start.max(maps_end.min(row.finish)) };
     let since = |moment: Time| moment.saturating_sub(from).as_secs_f64();
     let starts = |phase: Phase| row.intervals.iter().filter(|i| i.phase == phase).map(|i| i.start).min();
@@ -404,7 +397,7 @@ pub fn check(imported: &Imported, result: &RunResult) -> Check {
             names[0],
             "s",
             mean(recorded.iter().map(|a| seconds(a.end - a.start)).sum(), recorded.len()),
-            mean(rows.iter().map(|a| a.finish.saturating_sub(launched(a)).as_secs_f64()).sum(), rows.len()),
+            mean(rows.iter().map(|a| a.finish.saturating_sub(a.launched()).as_secs_f64()).sum(), rows.len()),
         );
         let last = recorded.iter().map(|a| a.end).max().unwrap_or(0);
         let predicted = rows.iter().map(|a| since(a.finish)).fold(0.0, f64::max);
@@ -416,7 +409,7 @@ pub fn check(imported: &Imported, result: &RunResult) -> Check {
         let from = recorded.iter().map(|a| a.start).min();
         if let (Some(to), Some(from)) = (shuffled, from) {
             let fetches = || rows.iter().flat_map(|a| &a.intervals).filter(|i| i.phase == Phase::Fetch);
-            let first = rows.iter().map(|a| launched(a)).min().unwrap_or(Time::ZERO);
+            let first = rows.iter().map(|a| a.launched()).min().unwrap_or(Time::ZERO);
             let last = fetches().map(|i| i.finish).max().unwrap_or(first);
             add("shuffle, first start to last end", "s", seconds(to - from), last.saturating_sub(first).as_secs_f64());
         }

@@ -120,7 +120,7 @@ fn of_findings(text: &mut String, result: &RunResult, screen: &Screen) {
 /// A run beside the recorded job that it re-does.
 pub fn of_comparison(comparison: &Comparison, screen: &Screen) -> String {
     let mut text = format!("\n{}\n", screen.heading(&screen.wrapped(&comparison.title, 0)));
-    let mut table = Table::new(["", "predicted", "actual", "error"]).indented(2);
+    let mut table = Table::new(["", "predicted", "recorded", "error"]).indented(2);
     for row in &comparison.rows {
         let value = |value: f64| match row.unit {
             "B" => format!("{:.1}", Bytes::new(value as u64)),

@@ -104,9 +104,9 @@ fn simulated(result: &RunResult) -> Figures {
     Figures {
         job: job.finish.map(launched),
         last_map: latest(done(TaskKind::Map).map(|a| launched(a.finish))),
-        mean_map: mean(done(TaskKind::Map).map(|a| since(a.start, a.finish))),
+        mean_map: mean(done(TaskKind::Map).map(|a| since(a.launched(), a.finish))),
         last_shuffle: latest(reduces().map(|(_, at)| launched(at))),
-        mean_shuffle: mean(reduces().map(|(a, at)| since(a.start, at))),
+        mean_shuffle: mean(reduces().map(|(a, at)| since(a.launched(), at))),
         mean_reduce: mean(reduces().map(|(a, at)| since(at, a.finish))),
         map_output: Some(bytes.map_output.get() as f64),
         shuffled: Some((bytes.shuffle_local + bytes.shuffle_remote).get() as f64),

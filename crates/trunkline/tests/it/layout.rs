@@ -164,6 +164,6 @@ fn a_replay_fits_the_screen() {
         let output = scratch.command(&words).env("COLUMNS", width).output().expect("it starts");
         let text = printed(&output);
         fits(&text, width.parse().expect("a number"));
-        assert!(text.contains("predicted") && text.contains("actual"), "{text}");
+        assert!(text.contains("predicted") && text.contains("recorded"), "{text}");
     }
 }

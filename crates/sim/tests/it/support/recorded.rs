@@ -256,9 +256,11 @@ fn kolmogorov(n: usize, d: f64) -> f64 {
             *cell = if i + 1 < j { 0.0 } else { 1.0 };
         }
     }
-    for i in 0..size {
-        matrix[i][0] -= h.powi(i as i32 + 1);
-        matrix[size - 1][i] -= h.powi((size - i) as i32);
+    for (i, row) in matrix.iter_mut().enumerate() {
+        row[0] -= h.powi(i as i32 + 1);
+    }
+    for (i, cell) in matrix[size - 1].iter_mut().enumerate() {
+        *cell -= h.powi((size - i) as i32);
     }
     matrix[size - 1][0] += if 2.0 * h > 1.0 { (2.0 * h - 1.0).powi(size as i32) } else { 0.0 };
     for (i, row) in matrix.iter_mut().enumerate() {
