@@ -35,6 +35,16 @@ struct Measured {
     links: Option<Value>,
 }
 
+impl Measured {
+    /// What each daemon and client spent from the first sample to the last.
+    fn roles(&self) -> Vec<hadoop::Share> {
+        match self.samples.as_slice() {
+            [first, .., last] => last.since(first),
+            _ => Vec::new(),
+        }
+    }
+}
+
 /// Runs a job, and leaves a folder with what it did.
 pub fn run(args: &Run) -> Result<(), Failure> {
     need_root()?;
@@ -151,8 +161,8 @@ fn measure(
     let check = prepared.check(&mut after, &ran.log).inspect_err(|_| prepared.discard())?;
     let mut jobs = Vec::new();
     let inputs = Inputs::new(&interrupt::STOP);
-    for id in ran.jobs() {
-        let [file, configuration] = hadoop::history(Hdfs::of(cluster), &id, folder, &stop)?;
+    for id in &ran.jobs {
+        let [file, configuration] = hadoop::history(Hdfs::of(cluster), id, folder, &stop)?;
         let found = inputs.jobs(&[file, configuration], Which::All)?;
         jobs.extend(found.into_iter().map(|found| found.job));
     }
@@ -241,10 +251,7 @@ fn result_json(job: &Job, cluster: &Running, measured: &Measured) -> Value {
         };
         phases(job).into_iter().map(of).collect()
     };
-    let roles = match measured.samples.as_slice() {
-        [first, .., last] => last.since(first),
-        _ => Vec::new(),
-    };
+    let roles = measured.roles();
     let traffic = measured
         .traffic
         .iter()
@@ -336,10 +343,7 @@ fn summary(job: &Job, cluster: &Running, measured: &Measured, target: &Path) -> 
     }
     text.push_str("cluster, others, stolen: seconds of processors that each had in the phase\n\n");
     let mut table = Table::new(["host", "received", "sent", "disk read", "written"]);
-    let roles = match measured.samples.as_slice() {
-        [first, .., last] => last.since(first),
-        _ => Vec::new(),
-    };
+    let roles = measured.roles();
     for (host, traffic) in &measured.traffic {
         let of = |part: fn(&hadoop::Share) -> u64| -> u64 { roles.iter().filter(|r| r.host == *host).map(part).sum() };
         let shown = |bytes: u64| format!("{:.1}", Bytes::new(bytes));

@@ -8,11 +8,11 @@ use std::f64::consts::PI;
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "verdict", content = "what")]
 pub enum Check {
-    /// As it must be.
+    /// The output is as it must be: what was compared.
     Right(String),
-    /// Not.
+    /// The output is not as it must be: the first difference.
     Wrong(String),
-    /// There is no reference.
+    /// There is no reference to compare with: why.
     Unknown(String),
 }
 

@@ -5,10 +5,11 @@ use super::http::{Request, ask};
 use super::running::Running;
 use super::settings::RESOURCE_MANAGER_HTTP;
 use super::tools::last_lines;
+use super::words::Words;
 use crate::link::Clock;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 use std::process::Child;
@@ -35,8 +36,10 @@ pub struct Client<'a> {
 /// A client that has ended well.
 #[derive(Clone, Debug)]
 pub struct Ran {
-    /// What it said.
+    /// The end of what it said.
     pub log: String,
+    /// The jobs that it told of, in their order.
+    pub jobs: Vec<String>,
     /// How long it took, in seconds.
     pub wall_s: f64,
 }
@@ -49,39 +52,46 @@ impl Client<'_> {
     pub fn run(&mut self, class: &str, arguments: &[String], name: &str) -> Result<Ran, HadoopError> {
         let file = self.folder.join(format!("{name}.log"));
         let writing = || HadoopError::system(format!("write {}", file.display()));
-        let words = File::create(&file).map_err(writing())?;
+        let log = File::create(&file).map_err(writing())?;
+        let mut words = Words::of(File::open(&file).map_err(writing())?);
         let mut command = self.cluster.client(class, arguments);
-        command.stdout(words.try_clone().map_err(writing())?).stderr(words);
+        command.stdout(log.try_clone().map_err(writing())?).stderr(log);
         let clock = Clock::start();
         let mut child =
             self.cluster.spawn(&mut command).map_err(HadoopError::system("start a client in the cluster"))?;
         loop {
             let status = child.try_wait().map_err(HadoopError::system("wait for the client"))?;
-            let log = String::from_utf8_lossy(&fs::read(&file).unwrap_or_default()).into_owned();
+            let hearing = || HadoopError::system(format!("read {}", file.display()));
             if let Some(status) = status {
                 let wall_s = clock.now().as_secs_f64();
+                words.hear_out().map_err(hearing())?;
                 if status.success() {
-                    return Ok(Ran { log, wall_s });
+                    return Ok(Ran { log: words.end(), jobs: words.jobs(), wall_s });
                 }
-                return Err(HadoopError::Failed(format!("the job's client ended with {status}: {}", reason(&log))));
+                return Err(HadoopError::Failed(format!(
+                    "the job's client ended with {status}: {}",
+                    reason(&words.end())
+                )));
             }
+            words.hear().map_err(hearing())?;
+            let done = progress(&words.end());
             if (self.stop)() {
-                self.end(&mut child, &log);
+                self.end(&mut child, &words.applications());
                 return Err(HadoopError::Interrupted);
             }
             if let Some(limit) = self.limit.filter(|limit| clock.now() > *limit) {
-                let done = progress(&log).unwrap_or_else(|| "no progress told".to_owned());
-                self.end(&mut child, &log);
+                let done = done.unwrap_or_else(|| "no progress told".to_owned());
+                self.end(&mut child, &words.applications());
                 return Err(HadoopError::Failed(format!("it did not end within {limit} ({done}), and is killed")));
             }
-            (self.tick)(&progress(&log).unwrap_or_default());
+            (self.tick)(&done.unwrap_or_default());
             thread::sleep(LOOK);
         }
     }
 
     /// Ends a client and the applications that it has submitted.
-    fn end(&self, child: &mut Child, log: &str) {
-        for id in ids(log, "application_").into_iter().chain(ids(log, "job_").iter().map(|id| application(id))) {
+    fn end(&self, child: &mut Child, applications: &[String]) {
+        for id in applications {
             let path = format!("/ws/v1/cluster/apps/{id}/state?user.name={}", self.cluster.user);
             let body = "{\"state\":\"KILLED\"}";
             let length = body.len() as u64;
@@ -102,41 +112,10 @@ impl Client<'_> {
 }
 
 impl Ran {
-    /// The jobs that the client told of, in their order.
-    pub fn jobs(&self) -> Vec<String> {
-        let jobs = ids(&self.log, "job_");
-        if !jobs.is_empty() {
-            return jobs;
-        }
-        ids(&self.log, "application_").iter().map(|id| id.replacen("application", "job", 1)).collect()
-    }
-
     /// A counter that the client told.
     pub fn counter(&self, name: &str) -> Option<&str> {
         self.log.lines().find_map(|line| line.trim().strip_prefix(name)?.strip_prefix('='))
     }
-}
-
-/// The identifiers in a text that begin so: PREFIX, a number, `_`, a number.
-fn ids(text: &str, prefix: &str) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
-    for (at, _) in text.match_indices(prefix) {
-        let rest = &text[at + prefix.len()..];
-        let length = rest.find(|c: char| !c.is_ascii_digit() && c != '_').unwrap_or(rest.len());
-        let id = &rest[..length];
-        let parts = id.split_once('_').filter(|(a, b)| !a.is_empty() && !b.is_empty() && !b.contains('_'));
-        // Not the beginning of another word, as in `my_job_1_2`.
-        let begins = text[..at].chars().next_back().is_none_or(|c| !c.is_alphanumeric() && c != '_');
-        let id = format!("{prefix}{id}");
-        if parts.is_some() && begins && !found.contains(&id) {
-            found.push(id);
-        }
-    }
-    found
-}
-
-fn application(job: &str) -> String {
-    job.replacen("job", "application", 1)
 }
 
 /// How far a job is, as its client told last.
@@ -159,20 +138,14 @@ fn reason(log: &str) -> String {
 mod tests {
     use super::*;
 
-    const LOG: &str = "INFO impl.YarnClientImpl: Submitted application application_1795427606570_0005\n\
-        INFO mapreduce.Job: Running job: job_1795427606570_0005\nINFO mapreduce.Job:  map 40% reduce 13%\n\
-        INFO mapreduce.Job: Job job_1795427606570_0005 completed\n\t\tCHECKSUM=42\n\
-        INFO mapreduce.Job: Running job: job_1795427606570_0006, not my_job_1_2 nor job_12\n";
+    const LOG: &str = "INFO mapreduce.Job:  map 40% reduce 13%\nINFO mapreduce.Job: Job completed\n\t\tCHECKSUM=42\n";
 
     #[test]
     fn what_a_client_says_is_understood() {
-        let ran = Ran { log: LOG.to_owned(), wall_s: 1.0 };
-        assert_eq!(ran.jobs(), ["job_1795427606570_0005", "job_1795427606570_0006"]);
+        let ran = Ran { log: LOG.to_owned(), jobs: Vec::new(), wall_s: 1.0 };
         assert_eq!(ran.counter("CHECKSUM"), Some("42"));
         assert_eq!(progress(LOG).as_deref(), Some("map 40% reduce 13%"));
         assert_eq!(progress("nothing"), None);
-        let silent = Ran { log: LOG.lines().next().expect("a line").to_owned(), wall_s: 1.0 };
-        assert_eq!(silent.jobs(), ["job_1795427606570_0005"]);
     }
 
     #[test]

@@ -37,7 +37,7 @@ pub struct Plan {
     pub jars: PathBuf,
     /// The jar of our own jobs.
     pub own_jar: PathBuf,
-    /// Java.
+    /// The Java runtime of daemons and clients.
     pub java: Java,
 }
 

@@ -4,8 +4,9 @@ use super::HadoopError;
 use super::layout::{Layout, NODE, Owner};
 use super::settings::JVM;
 use super::tools::{Java, last_lines};
+use super::words::end_of;
 use crate::link::Host;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
@@ -124,8 +125,7 @@ impl Daemon {
 
     /// The last of what it has said that sounds like an error, or else the last.
     pub fn said(&self) -> String {
-        let text = fs::read(&self.log).unwrap_or_default();
-        let text = String::from_utf8_lossy(&text);
+        let text = end_of(&self.log);
         let bad = |line: &&str| [" ERROR ", " FATAL ", "Exception", "Error:"].iter().any(|sign| line.contains(sign));
         let wrong: Vec<&str> = text.lines().filter(bad).collect();
         if wrong.is_empty() { last_lines(&text, 2) } else { last_lines(&wrong.join("\n"), 3) }

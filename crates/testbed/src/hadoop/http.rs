@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::io::{self, BufReader, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::time::Duration;
+use units::Bytes;
 
 /// An answer.
 #[derive(Clone, Debug)]
@@ -32,8 +33,8 @@ pub struct Request<'a> {
 
 /// How long a server may be silent.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// The longest answer.
-const MOST_BYTES: u64 = 1 << 30;
+/// The longest content: that of a history that an import takes.
+const MOST_BYTES: u64 = 256 << 20;
 /// The longest line of a header, and the most lines.
 const LONGEST_HEADER: u64 = 1 << 16;
 
@@ -98,8 +99,12 @@ fn answer<R: Read>(from: &mut R) -> io::Result<Answer> {
     };
     let length = field("content-length").and_then(|length| length.parse::<u64>().ok());
     let mut body = Vec::new();
-    from.take(length.unwrap_or(MOST_BYTES).min(MOST_BYTES)).read_to_end(&mut body)?;
-    if length.is_some_and(|length| (body.len() as u64) < length.min(MOST_BYTES)) {
+    from.take(length.unwrap_or(u64::MAX).min(MOST_BYTES + 1)).read_to_end(&mut body)?;
+    if body.len() as u64 > MOST_BYTES {
+        let most = Bytes::new(MOST_BYTES);
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("the content is longer than {most}")));
+    }
+    if length.is_some_and(|length| (body.len() as u64) < length) {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }
     Ok(Answer { status, location: field("location"), body })
@@ -139,6 +144,8 @@ mod tests {
             assert!(read(cut).is_err(), "{cut:?}");
         }
         assert!(read(&"x".repeat(1 << 20)).is_err());
+        let endless = &mut (&b"HTTP/1.0 200 OK\r\n\r\n"[..]).chain(io::repeat(0));
+        assert_eq!(answer(endless).expect_err("too long").kind(), io::ErrorKind::FileTooLarge);
     }
 
     #[test]

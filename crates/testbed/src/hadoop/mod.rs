@@ -23,6 +23,7 @@ mod scenario;
 mod settings;
 mod text;
 mod tools;
+mod words;
 
 pub use self::scenario::{BASE, Machine, word};
 pub use check::Check;

@@ -29,7 +29,7 @@ pub fn round_trips(pair: &Pair, to: IpAddr, count: usize, gap: Duration) -> Vec<
     round_trips_between(pair.near(), pair.far(), to, count, gap)
 }
 
-/// The same between any two namespaces.
+/// Round trips of TCP handshakes between any two namespaces, in milliseconds, sorted.
 pub fn round_trips_between(near: &Namespace, far: &Namespace, to: IpAddr, count: usize, gap: Duration) -> Vec<f64> {
     let _listener = far.within(|| TcpListener::bind((to, PORT)).expect("a listener")).expect("entered");
     let connect = || {
@@ -54,7 +54,7 @@ pub fn goodput(pair: &Pair, to: IpAddr, warm_up: Duration, length: Duration) -> 
     goodput_between(pair.near(), pair.far(), to, warm_up, length)
 }
 
-/// The same between any two namespaces.
+/// The rate of one connection between any two namespaces after a warm-up, in bit/s.
 pub fn goodput_between(near: &Namespace, far: &Namespace, to: IpAddr, warm_up: Duration, length: Duration) -> f64 {
     let listener = far.within(|| TcpListener::bind((to, PORT)).expect("a listener")).expect("entered");
     let connect = move || TcpStream::connect((to, PORT)).expect("connected");
