@@ -248,14 +248,14 @@ fn packets_of(scenario: &Scenario, job: &Job) -> f64 {
 /// How far a run is from the records: the mean over the jobs of the error of the job's time, or of the mean error of
 /// its attempts if that is more.
 fn distance(records: &[Record], result: &RunResult) -> f64 {
-    let far = (0..).zip(records).map(|(job, record)| distance_of(record, result, job));
+    let rows = succeeded(result, records.len());
+    let far = (0..).zip(records.iter().zip(&rows)).map(|(job, (record, rows))| distance_of(record, result, job, rows));
     far.sum::<f64>() / records.len().max(1) as f64
 }
 
-fn distance_of(record: &Record, result: &RunResult, number: u32) -> f64 {
+fn distance_of(record: &Record, result: &RunResult, number: u32, rows: &Rows<'_>) -> f64 {
     let recorded = seconds(record.finish - record.launch).max(1e-3);
     let length = length(result, number).unwrap_or(0.0);
-    let rows = succeeded(result, number);
     let errors = record.attempts.iter().filter(|attempt| attempt.succeeded()).filter_map(|attempt| {
         let row = rows.get(&(attempt.map, attempt.task))?;
         let length = row.finish.saturating_sub(row.launched()).as_secs_f64();
@@ -287,10 +287,18 @@ fn seconds(ms: i64) -> f64 {
     ms as f64 / 1e3
 }
 
-/// The attempts of a job that succeeded, by kind and task.
-fn succeeded(result: &RunResult, job: u32) -> BTreeMap<(bool, u32), &Attempt> {
-    let won = result.attempts.iter().filter(|attempt| attempt.job == job && attempt.state == AttemptState::Succeeded);
-    won.map(|attempt| ((attempt.kind == TaskKind::Map, attempt.task), attempt)).collect()
+/// The attempts of a job that succeeded: whether a map, and the task's number.
+type Rows<'a> = BTreeMap<(bool, u32), &'a Attempt>;
+
+/// Those of the first so many jobs, sorted out in one pass: a trace has thousands of jobs.
+fn succeeded(result: &RunResult, jobs: usize) -> Vec<Rows<'_>> {
+    let mut all = vec![Rows::new(); jobs];
+    for attempt in result.attempts.iter().filter(|attempt| attempt.state == AttemptState::Succeeded) {
+        if let Some(rows) = all.get_mut(attempt.job as usize) {
+            rows.insert((attempt.kind == TaskKind::Map, attempt.task), attempt);
+        }
+    }
+    all
 }
 
 /// The ends of an attempt's phases in seconds. A map's count from its start, a reduce's from the later of its start and
@@ -327,13 +335,14 @@ fn predicted_ends(row: &Attempt, maps_end: Time) -> Ends {
 fn adjusted(scenario: &Scenario, records: &[Record], result: &RunResult) -> Option<Scenario> {
     let mut scenario = scenario.clone();
     let mut any = None;
-    for (number, (record, job)) in (0..).zip(records.iter().zip(&mut scenario.job)) {
-        any = any.or(adjust(job, record, &succeeded(result, number)));
+    let rows = succeeded(result, records.len());
+    for ((record, job), rows) in records.iter().zip(&mut scenario.job).zip(&rows) {
+        any = any.or(adjust(job, record, rows));
     }
     any.map(|()| scenario)
 }
 
-fn adjust(job: &mut Job, record: &Record, rows: &BTreeMap<(bool, u32), &Attempt>) -> Option<()> {
+fn adjust(job: &mut Job, record: &Record, rows: &Rows<'_>) -> Option<()> {
     let maps_end = rows.values().filter(|row| row.kind == TaskKind::Map).map(|row| row.finish).max()?;
     let wanted: BTreeMap<(bool, u32), Ends> = record
         .attempts

@@ -35,7 +35,7 @@ const DIFFERENT: f64 = 1.5;
 const PART: usize = 4;
 /// Processor time that the reduces counted, by the time of their shuffles, at most.
 const IDLE: f64 = 0.05;
-/// Windows of a host begin at this many moments at most, evenly chosen.
+/// Windows of a host begin at this many ends of maps at most, and at as many starts of its reduces, evenly chosen.
 const BEGINS: usize = 64;
 
 /// A reduce attempt that fetched: seconds, bytes.
@@ -60,6 +60,9 @@ pub fn shown(job: &JobHistory, record: &Record) -> Option<Shown> {
         if let Some(fetching) = fetching(reduce) {
             hosts.entry(reduce.node).or_default().push(fetching);
         }
+    }
+    for reduces in hosts.values_mut() {
+        reduces.sort_by(|a, b| a.done.total_cmp(&b.done));
     }
     let mut at_least: f64 = 0.0;
     let mut long = Vec::new();
@@ -108,28 +111,25 @@ fn fetching(reduce: &Moments) -> Option<Fetching> {
     Some(Fetching { start: reduce.start as f64 / 1e3, done: done as f64 / 1e3, bytes })
 }
 
-/// The windows of a host with the greatest rates: of any length, and of those that last.
+/// The windows of a host with the greatest rates: of any length, and of those that last. Its reduces are in the order in
+/// which they were done.
 fn windows(host: u32, reduces: &[Fetching], maps: &[(u32, f64, f64)]) -> [Window; 2] {
     // The part of all outputs that is on other hosts and was there from each map's end on.
     let mut later = vec![0.0; maps.len() + 1];
     for (place, (node, _, part)) in maps.iter().enumerate().rev() {
         later[place] = later[place + 1] + if *node == host { 0.0 } else { *part };
     }
-    let mut begins: Vec<f64> = maps.iter().map(|(_, end, _)| *end).chain(reduces.iter().map(|r| r.start)).collect();
-    begins.sort_by(f64::total_cmp);
-    begins.dedup();
-    let step = begins.len().div_ceil(BEGINS).max(1);
-    let begins = begins.iter().rev().step_by(step);
+    let mut starts: Vec<f64> = reduces.iter().map(|reduce| reduce.start).collect();
+    starts.sort_by(f64::total_cmp);
+    let ends = maps.iter().map(|(_, end, _)| *end).rev().step_by(maps.len().div_ceil(BEGINS).max(1));
+    let begins = ends.chain(starts.iter().copied().rev().step_by(starts.len().div_ceil(BEGINS).max(1)));
     let mut best = [Window::default(); 2];
     for begin in begins {
-        let part = later[maps.partition_point(|(_, end, _)| end < begin)];
-        for last in reduces {
-            let within = reduces.iter().filter(|reduce| reduce.done <= last.done && reduce.done > *begin);
-            let bytes: f64 = within.map(|r| r.bytes * if r.start >= *begin { later[0] } else { part }).sum();
-            let length = last.done - begin;
-            if length <= 0.0 {
-                continue;
-            }
+        let part = later[maps.partition_point(|(_, end, _)| *end < begin)];
+        let mut bytes = 0.0;
+        for reduce in reduces.iter().filter(|reduce| reduce.done > begin) {
+            bytes += reduce.bytes * if reduce.start >= begin { later[0] } else { part };
+            let length = reduce.done - begin;
             let window = Window { rate: 8.0 * bytes / (length + UNSURE), bytes };
             let lasting = Window { rate: 8.0 * bytes / length, bytes };
             if window.rate > best[0].rate {

@@ -1,4 +1,5 @@
-//! A map's two threads: its function fills the sort buffer, the spill thread sorts and writes what is full.
+//! A map's two threads, as Hadoop's `MapTask.MapOutputBuffer` has them: the map function fills the sort buffer, and the
+//! spill thread sorts and writes what is full.
 
 /// The work of a map, in seconds of a core.
 #[derive(Clone, Copy, Debug)]
