@@ -6,6 +6,7 @@ use crate::screen::Screen;
 use crate::table::Table;
 use history::JobState;
 use history::import::{Imported, ImportedMany};
+use results::RunResult;
 use runs::{BUDGET, Check, Checked, Effort, JobLine, Line, failure_of, reproduce};
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
@@ -31,44 +32,16 @@ pub fn fit(imported: &mut Imported, asked: Asked, effort: &Effort<'_>) -> Result
 
 /// Says how near the scenario comes to the record, once it is written.
 pub fn report(imported: &Imported, checked: Option<&Checked>, asked: Asked) -> Result<(), Failure> {
-    let mut aside = assumptions(imported);
-    let mut far = None;
-    if let Some(checked) = checked.filter(|_| !asked.none) {
-        match &checked.result {
-            None => {
-                let _ = writeln!(aside, "not checked: {}", exhausted());
-            }
-            Some(result) => {
-                let check = runs::check(imported, result);
-                if checked.by_flows {
-                    let _ = writeln!(aside, "with flows in place of packets: {}", exhausted());
-                }
-                let table = table(&check);
-                if asked.to_output {
-                    aside.push_str(&table);
-                } else {
-                    emit(&table)?;
-                }
-                if checked.exhausted && !checked.by_flows {
-                    let _ = writeln!(aside, "the fit is not finished: {}", exhausted());
-                }
-                if let Some(reason) = result.jobs.iter().find_map(failure_of) {
-                    let recorded = imported.job.state != JobState::Succeeded;
-                    let what = if recorded { "the recorded job did not succeed" } else { "the simulated job fails" };
-                    let _ = writeln!(aside, "{what}: {reason}");
-                }
-                far = verdict(&check);
-            }
+    tell(assumptions(imported), checked, asked, |result| {
+        let check = runs::check(imported, result);
+        let mut notes = String::new();
+        if let Some(reason) = result.jobs.iter().find_map(failure_of) {
+            let recorded = imported.job.state != JobState::Succeeded;
+            let what = if recorded { "the recorded job did not succeed" } else { "the simulated job fails" };
+            let _ = writeln!(notes, "{what}: {reason}");
         }
-    }
-    if let (Some(far), false) = (&far, asked.strict) {
-        let _ = writeln!(aside, "warning: {far}");
-    }
-    let _ = io::stderr().lock().write_all(aside.as_bytes());
-    match far {
-        Some(far) if asked.strict => Err(Failure::Input(far)),
-        _ => Ok(()),
-    }
+        Compared { table: table(&check), notes, far: verdict(&check) }
+    })
 }
 
 /// Jobs that the table names: those that err most.
@@ -76,36 +49,54 @@ const ROWS: usize = 40;
 
 /// Says how near the scenario of many jobs comes to each job's record, once it is written.
 pub fn report_all(imported: &ImportedMany, checked: Option<&Checked>, asked: Asked) -> Result<(), Failure> {
-    let Some(checked) = checked.filter(|_| !asked.none) else { return Ok(()) };
-    let mut aside = String::new();
-    let mut far = None;
-    match &checked.result {
-        None => {
-            let _ = writeln!(aside, "not checked: {}", exhausted());
+    tell(String::new(), checked, asked, |result| {
+        let mut lines = runs::check_all(imported, result);
+        let (all, near) = (lines.len(), lines.iter().filter(|line| line.holds()).count());
+        if all > ROWS {
+            let error = |line: &JobLine| line.error().map_or(f64::INFINITY, f64::abs);
+            lines.sort_by(|a, b| error(b).total_cmp(&error(a)));
+            lines.truncate(ROWS);
         }
-        Some(result) => {
+        let far = format!("{} of {all} jobs are not within 10 % of their recorded time", all - near);
+        Compared { table: jobs(&lines, all), notes: String::new(), far: (near < all).then_some(far) }
+    })
+}
+
+/// A run beside the record.
+struct Compared {
+    table: String,
+    /// What else is to be said, in whole lines.
+    notes: String,
+    /// What is not reproduced.
+    far: Option<String>,
+}
+
+/// Prints the table, and on standard error what stands in `aside` and what is to be known of the check.
+fn tell(
+    mut aside: String,
+    checked: Option<&Checked>,
+    asked: Asked,
+    compare: impl FnOnce(&RunResult) -> Compared,
+) -> Result<(), Failure> {
+    let mut far = None;
+    if let Some(checked) = checked.filter(|_| !asked.none) {
+        if let Some(result) = &checked.result {
+            let compared = compare(result);
             if checked.by_flows {
                 let _ = writeln!(aside, "with flows in place of packets: {}", exhausted());
             }
-            let mut lines = runs::check_all(imported, result);
-            let (all, near) = (lines.len(), lines.iter().filter(|line| line.holds()).count());
-            if all > ROWS {
-                let error = |line: &JobLine| line.error().map_or(f64::INFINITY, f64::abs);
-                lines.sort_by(|a, b| error(b).total_cmp(&error(a)));
-                lines.truncate(ROWS);
-            }
-            let table = jobs(&lines, all);
             if asked.to_output {
-                aside.push_str(&table);
+                aside.push_str(&compared.table);
             } else {
-                emit(&table)?;
+                emit(&compared.table)?;
             }
             if checked.exhausted && !checked.by_flows {
                 let _ = writeln!(aside, "the fit is not finished: {}", exhausted());
             }
-            if near < all {
-                far = Some(format!("{} of {all} jobs are not within 10 % of their recorded time", all - near));
-            }
+            aside.push_str(&compared.notes);
+            far = compared.far;
+        } else {
+            let _ = writeln!(aside, "not checked: {}", exhausted());
         }
     }
     if let (Some(far), false) = (&far, asked.strict) {

@@ -6,7 +6,7 @@ use crate::support::{Spec, World};
 use hadoop::mapreduce::{Generation, JobSpec, Recorded, Replay, ReplayAttempt, ReplayEnd};
 use hadoop::record::{AttemptState, JobState, Records, TaskKind};
 use hadoop::workload::{Costs, Workload};
-use hadoop::{JobId, NodeId};
+use hadoop::{Config, JobId, NodeId};
 use units::{Bytes, Time};
 
 /// Heartbeats, polls and the bytes of a job of two blocks.
@@ -28,16 +28,22 @@ fn ends(end: ReplayEnd, after: u64) -> Recorded {
     Recorded { end, after: seconds(after), ..Recorded::default() }
 }
 
-/// Two maps of 32 MiB and a reduce on two workers, with no times but those of the plan. It is launched after 5 s.
-fn planned(generation: Generation, plan: Replay) -> Records {
-    let workload = Workload { costs: Costs::NONE, ..plain(0.0) };
-    let mut cfg = config(generation, vec![with_workload(workload, 64 * MIB, 1)]);
+/// Jobs that take no time but what their plans say, a map at a time on a node, with two replicas.
+fn timeless(generation: Generation, jobs: Vec<JobSpec>) -> Config {
+    let mut cfg = config(generation, jobs);
     cfg.hdfs.replication = 2;
     cfg.mapreduce.jvm_start_cpu = Time::ZERO;
     cfg.mapreduce.launch_latency = Time::ZERO;
     cfg.mapreduce.task_overhead_cpu = Time::ZERO;
     cfg.mapreduce.app_master.init_cpu = Time::ZERO;
     cfg.mapreduce.hadoop1.map_slots = 1;
+    cfg
+}
+
+/// Two maps of 32 MiB and a reduce on two workers, with no times but those of the plan. It is launched after 5 s.
+fn planned(generation: Generation, plan: Replay) -> Records {
+    let workload = Workload { costs: Costs::NONE, ..plain(0.0) };
+    let mut cfg = timeless(generation, vec![with_workload(workload, 64 * MIB, 1)]);
     // Room for one task; a plan does not count the AppMaster's container.
     cfg.mapreduce.app_master.map_memory = Bytes::from_mib(2_048);
     cfg.mapreduce.app_master.reduce_memory = Bytes::from_mib(2_048);
@@ -206,13 +212,7 @@ fn each_job_follows_its_own_plan() {
     for generation in GENERATIONS {
         let workload = || Workload { costs: Costs::NONE, ..plain(0.0) };
         let later = JobSpec { submit: seconds(20), ..with_workload(workload(), 32 * MIB, 0) };
-        let mut cfg = config(generation, vec![with_workload(workload(), 32 * MIB, 0), later]);
-        cfg.hdfs.replication = 2;
-        cfg.mapreduce.jvm_start_cpu = Time::ZERO;
-        cfg.mapreduce.launch_latency = Time::ZERO;
-        cfg.mapreduce.task_overhead_cpu = Time::ZERO;
-        cfg.mapreduce.app_master.init_cpu = Time::ZERO;
-        cfg.mapreduce.hadoop1.map_slots = 1;
+        let mut cfg = timeless(generation, vec![with_workload(workload(), 32 * MIB, 0), later]);
         // Room for one task beside two AppMasters; a plan does not count their containers.
         cfg.mapreduce.app_master.memory = Bytes::from_mib(1_024);
         cfg.mapreduce.app_master.map_memory = Bytes::from_mib(3_072);

@@ -1,14 +1,11 @@
 //! Recorders that did other work, and jobs that waited: neither becomes processor time of the job.
 
+use crate::samples::{RUNS, traces, with_cluster};
 use history::import::{Contention, Imported, Settings, Sources, import};
 use history::{JobHistory, Task, read, unpack};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use units::Time;
-
-fn traces() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/traces")
-}
 
 fn recorded(folder: &str, number: &str) -> JobHistory {
     let files = fs::read_dir(traces().join(folder)).unwrap().map(|entry| entry.unwrap().path());
@@ -21,8 +18,7 @@ fn recorded(folder: &str, number: &str) -> JobHistory {
 }
 
 fn imported(job: &JobHistory, settings: Option<Settings>) -> Imported {
-    let cluster = fs::read_to_string(traces().join("cluster.toml")).unwrap();
-    import(job, &Sources { cluster: Some(("cluster.toml", &cluster)), settings, ..Sources::default() }).unwrap()
+    with_cluster(job, settings).unwrap()
 }
 
 fn described(folder: &str) -> Settings {
@@ -53,20 +49,7 @@ fn a_busy_recorder_is_seen() {
 
 #[test]
 fn quiet_recorders_are_quiet() {
-    for folder in [
-        "dfsio-read-unshaped",
-        "dfsio-write-unshaped",
-        "grep-unshaped",
-        "teragen-unshaped",
-        "terasort-unshaped",
-        "terasort-unshaped-2",
-        "wordcount-combine-10mbit",
-        "wordcount-combine-unshaped",
-        "wordcount-nocombine-10mbit",
-        "wordcount-nocombine-10mbit-2",
-        "wordcount-nocombine-unshaped",
-        "wordcount-nocombine-unshaped-2",
-    ] {
+    for folder in RUNS {
         let of = imported(&recorded(folder, "job_"), Some(described(folder)));
         assert_eq!(of.calibration.contention, Contention::None, "{folder}");
     }

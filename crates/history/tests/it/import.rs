@@ -1,16 +1,13 @@
 //! Histories of real jobs become scenarios: what the history states stands in them, and what they cost adds up.
 
+use crate::samples::{RUNS, traces, with_cluster};
 use history::import::{ImportError, Imported, Settings, Shape, Sources, import, replay};
 use history::{AttemptState, JobHistory, JobState, read};
 use proptest::prelude::*;
 use scenario::{Job, Nodes, PlannedEnd, PlannedKind, Scenario};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use units::{BitRate, Bytes, Time};
-
-fn traces() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/traces")
-}
 
 fn jobs(file: &Path) -> Vec<JobHistory> {
     let bytes = fs::read(file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
@@ -27,26 +24,6 @@ fn run(name: &str) -> (JobHistory, Imported) {
     let imported = with_cluster(&job, Some(settings)).unwrap_or_else(|e| panic!("{name}: {e}"));
     (job, imported)
 }
-
-fn with_cluster(job: &JobHistory, settings: Option<Settings>) -> Result<Imported, ImportError> {
-    let cluster = fs::read_to_string(traces().join("cluster.toml")).unwrap();
-    import(job, &Sources { cluster: Some(("cluster.toml", &cluster)), settings, ..Sources::default() })
-}
-
-const RUNS: [&str; 12] = [
-    "dfsio-read-unshaped",
-    "dfsio-write-unshaped",
-    "grep-unshaped",
-    "teragen-unshaped",
-    "terasort-unshaped",
-    "terasort-unshaped-2",
-    "wordcount-combine-10mbit",
-    "wordcount-combine-unshaped",
-    "wordcount-nocombine-10mbit",
-    "wordcount-nocombine-10mbit-2",
-    "wordcount-nocombine-unshaped",
-    "wordcount-nocombine-unshaped-2",
-];
 
 #[test]
 fn every_run_becomes_a_scenario_that_reads_back_as_it_is() {
