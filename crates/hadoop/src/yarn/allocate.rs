@@ -1,7 +1,7 @@
 //! The ResourceManager's scheduler: which application a node's offer goes to, and for which of its requests.
 
 use super::application::{Application, State};
-use super::scheduler::{Share, order};
+use super::scheduler::{Share, Wanted, order};
 use super::{ContainerRequest, Resources, Role, Yarn};
 use crate::context::Context;
 use crate::ids::{ApplicationId, ContainerId, NodeId};
@@ -99,7 +99,8 @@ impl Yarn {
         }
         found
     }
-    /// How near to its input a request's container would be on a node; none if the request lets the offer pass.
+    /// As what the scheduler grants a request's container on a node: for the node, for its rack, or as one that may be
+    /// anywhere. None if the request lets the offer pass.
     fn locality(
         &self,
         ctx: &Context,
@@ -109,19 +110,17 @@ impl Yarn {
         anywhere: bool,
     ) -> Option<Locality> {
         let Some(locations) = &request.locations else { return anywhere.then_some(Locality::Remote) };
-        let locality = if locations.names_node(node) {
-            Locality::Node
-        } else if locations.names_rack(ctx.nodes.rack(node)) {
-            Locality::Rack
-        } else {
-            Locality::Remote
-        };
-        let (workers, named) = (ctx.nodes.worker_count(), locations.named());
-        let farthest = application.missed.farthest(self.config.locality_delay, workers, request.count, named);
-        // A request that names no node may go anywhere at once.
-        let free = named == 0 && anywhere;
-        let passes = locality > farthest && !free || locality == Locality::Remote && !anywhere;
-        (!passes).then_some(locality)
+        if locations.names_node(node) {
+            return Some(Locality::Node);
+        }
+        let workers = ctx.nodes.worker_count();
+        let wanted = Wanted { containers: request.count, places: locations.places() };
+        if locations.names_rack(ctx.nodes.rack(node))
+            && application.missed.takes_rack(self.config.locality_delay, workers)
+        {
+            return Some(Locality::Rack);
+        }
+        (anywhere && application.missed.takes_any(workers, wanted)).then_some(Locality::Remote)
     }
     /// Whether an application leaves a node alone for its battery, while others have room for such a container.
     fn spares(&self, ctx: &Context, id: ApplicationId, node: NodeId, resources: Resources) -> bool {

@@ -59,8 +59,12 @@ impl Locations {
         }
     }
     /// How many nodes are named.
-    pub fn named(&self) -> usize {
+    fn nodes(&self) -> usize {
         self.by_node.iter().filter(|&&count| count > 0).count()
+    }
+    /// How many nodes and racks are named.
+    pub(super) fn places(&self) -> usize {
+        self.nodes() + self.by_rack.values().filter(|&&count| count > 0).count()
     }
     pub(super) fn names_node(&self, node: NodeId) -> bool {
         self.by_node.get(node.0 as usize).is_some_and(|&count| count > 0)
@@ -192,7 +196,7 @@ impl Application {
         requests.sort_by_key(|request| request.priority);
         let same = requests.len() == self.sent.len() && requests.iter().zip(&self.sent).all(|(a, b)| a.asks_as(b));
         self.sent = requests;
-        let named = self.sent.iter().filter_map(|request| request.locations.as_ref()).map(Locations::named).sum();
+        let named = self.sent.iter().filter_map(|request| request.locations.as_ref()).map(Locations::nodes).sum();
         if same { 0 } else { named }
     }
     pub fn request_mut(&mut self, priority: u32) -> Option<&mut ContainerRequest> {

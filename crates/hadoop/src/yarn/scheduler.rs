@@ -44,18 +44,30 @@ pub(crate) fn order(policy: Policy, mut shares: Vec<Share>) -> Vec<usize> {
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct MissedOffers(u32);
 
+/// Where the containers of a request would be near their input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Wanted {
+    /// How many are still asked for.
+    pub containers: u32,
+    /// Nodes and racks that they name.
+    pub places: usize,
+}
+
 impl MissedOffers {
-    /// How far from its input a task may run now. `delay` is `node-locality-delay`. Beyond the rack the application
-    /// waits for as many offers as it has requests, weighted by the part of the nodes that they name.
-    pub fn farthest(self, delay: u32, nodes: usize, requests: u32, named_nodes: usize) -> Locality {
-        let named = (named_nodes as f64 / nodes.max(1) as f64).min(1.0);
-        if f64::from(self.0) > f64::from(requests) * named {
-            Locality::Remote
-        } else if self.0 >= delay.min(count(nodes)) {
-            Locality::Rack
-        } else {
-            Locality::Node
-        }
+    /// Whether an offer may be taken for its rack alone. `delay` is `node-locality-delay`; no more offers than there
+    /// are nodes are let pass. The offer itself counts as one (`addSchedulingOpportunity` comes first).
+    pub fn takes_rack(self, delay: u32, nodes: usize) -> bool {
+        self.with_this() > delay.min(count(nodes))
+    }
+    /// Whether it may be taken wherever it is: after as many offers as there are requests, weighted by the places that
+    /// they name over the nodes (`getLocalityWaitFactor`). In a small cluster that is often the second one.
+    pub fn takes_any(self, nodes: usize, wanted: Wanted) -> bool {
+        let factor = (wanted.places as f64 / nodes.max(1) as f64).min(1.0);
+        let wait = (f64::from(wanted.containers) * factor).min(nodes as f64);
+        wanted.places == 0 || f64::from(self.with_this()) > wait
+    }
+    fn with_this(self) -> u32 {
+        self.0.saturating_add(1)
     }
     pub fn miss(&mut self) {
         self.0 = self.0.saturating_add(1);
@@ -116,18 +128,26 @@ mod tests {
 
     #[test]
     fn missed_offers_widen_the_search_in_hadoops_order() {
-        let mut missed = MissedOffers::default();
-        assert_eq!(missed.farthest(40, 10, 30, 10), Locality::Node);
-        for _ in 0..10 {
-            missed.miss();
-        }
-        assert_eq!(missed.farthest(40, 10, 30, 10), Locality::Rack);
-        for _ in 0..21 {
-            missed.miss();
-        }
-        assert_eq!(missed.farthest(40, 10, 30, 10), Locality::Remote);
-        missed.assigned(Locality::Node);
-        assert_eq!(missed.farthest(40, 10, 30, 10), Locality::Node);
+        let after = |missed: u32| {
+            let mut offers = MissedOffers::default();
+            (0..missed).for_each(|_| offers.miss());
+            offers
+        };
+        // Ten nodes, all of them and their rack named by 30 requests: ten offers pass, whatever the delay.
+        let wide = Wanted { containers: 30, places: 11 };
+        assert!(!after(9).takes_rack(40, 10) && !after(9).takes_any(10, wide));
+        assert!(after(10).takes_rack(40, 10) && after(10).takes_any(10, wide));
+        assert!(after(3).takes_rack(3, 10) && !after(2).takes_rack(3, 10));
+        // A word count of two maps whose blocks are on three of four nodes, real Hadoop 3.5.0: 2 x 4/4 offers pass; once
+        // one map has its container, a single one does.
+        assert!(!after(1).takes_any(4, Wanted { containers: 2, places: 4 }));
+        assert!(after(2).takes_any(4, Wanted { containers: 2, places: 4 }));
+        assert!(after(1).takes_any(4, Wanted { containers: 1, places: 3 }));
+        let mut offers = after(5);
+        offers.assigned(Locality::Remote);
+        assert!(offers.takes_rack(3, 10), "a container far away does not start the count anew");
+        offers.assigned(Locality::Node);
+        assert!(!offers.takes_rack(3, 10));
     }
 
     #[test]
