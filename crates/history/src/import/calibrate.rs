@@ -481,13 +481,15 @@ impl Fit<'_> {
         }
         let nano = 1e-9;
         let mut sorting = Sorting { sort: self.given.sort, spill: self.given.spill, ..Sorting::default() };
-        if self.combiner.is_some() {
-            // What is left after combining is little: its spilling and merging are neglected beside the combiner.
-            let read = single.bytes + several.bytes;
-            let written = single.written + several.written;
-            let comparisons = single.comparisons + several.comparisons;
-            let left = single_work + several_work - nano * (sorting.sort * comparisons + sorting.spill * written);
-            sorting.combine = (read > ENOUGH).then(|| (left / nano / read).max(0.0));
+        if self.combiner.is_some() && single.bytes + several.bytes > ENOUGH {
+            let all = sum_of([single, several, beside]);
+            let measured = single_work + several_work;
+            match self.combine_of_several(&all, worked, measured) {
+                Some((sort, combine)) => (sorting.sort, sorting.combine) = (sort, Some(combine)),
+                None => sorting.assumed = true,
+            }
+        } else if self.combiner.is_some() {
+            // Too little was combined to see what it costs.
         } else if single.written > several.written.max(ENOUGH) {
             let left = single_work - nano * sorting.sort * single.comparisons;
             if left < 0.0 {
@@ -497,10 +499,7 @@ impl Fit<'_> {
                 sorting.spill = left / nano / single.written;
             }
         } else {
-            let all = [single, several, beside].into_iter().fold(Piece::default(), |mut all, piece| {
-                all.add(&piece);
-                all
-            });
+            let all = sum_of([single, several, beside]);
             match merge.and_then(|merge| self.sort_of_several(&all, worked, merge * nano, several_work)) {
                 Some(sort) => sorting.sort = sort,
                 None => sorting.assumed = true,
@@ -525,39 +524,68 @@ impl Fit<'_> {
         let nano = 1e-9;
         let maps = self.maps.iter().filter(|map| map.map_finish_ms.is_some());
         let several: Vec<_> =
-            maps.map(|map| (map, self.spills(map))).filter(|(_, (full, _))| !full.is_empty()).collect();
+            maps.map(|map| (*map, self.spills(map))).filter(|(_, (full, _))| !full.is_empty()).collect();
         let written = |(full, rest): &(Vec<Piece>, Piece)| full.iter().map(|p| p.written).sum::<f64>() + rest.written;
         let merged: f64 = several.iter().map(|(_, spills)| written(spills)).sum();
-        let function =
-            |sort: f64| worked - nano * (sort * all.comparisons + self.given.spill * all.written) - merge * merged;
-        let left = |sort: f64| -> f64 {
-            let cost = |piece: &Piece| nano * (sort * piece.comparisons + self.given.spill * piece.written);
-            let of_map = |(map, spills): &(&&Attempt, (Vec<Piece>, Piece))| {
-                let (full, rest) = spills;
-                let held: f64 = (full.iter().map(|p| p.bytes).sum::<f64>() + rest.bytes).max(1.0);
-                let part = full[0].bytes / held;
-                let input = volume(Shape::Splits, map).get() as f64 / self.input;
-                TwoThreads {
-                    function: function(sort) * input,
-                    full: &full.iter().map(cost).collect::<Vec<f64>>(),
-                    rest: cost(rest) + merge * written(spills),
-                    part,
-                    room: part / self.given.spill_percent.max(0.01),
-                }
-                .left()
-            };
-            several.iter().map(of_map).sum()
+        let of = |sort: f64| {
+            let cost = move |piece: &Piece| nano * (sort * piece.comparisons + self.given.spill * piece.written);
+            let function = worked - cost(all) - merge * merged;
+            self.left(&several, function, &cost, merge)
         };
         // More than all that the maps did it cannot be.
-        let (mut low, mut high) = (0.0, function(0.0) / (nano * all.comparisons.max(1.0)));
-        if high <= 0.0 || left(low) > measured || left(high) < measured {
-            return None;
+        let high =
+            (worked - nano * self.given.spill * all.written - merge * merged) / (nano * all.comparisons.max(1.0));
+        crossing(high, measured, of)
+    }
+
+    /// The costs of a comparison and of combining a byte with which maps leave as much work for their sort phases as
+    /// these show. What is left after combining is little: merging it is neglected. Where even a combiner that costs
+    /// nothing leaves too much, comparisons cost less than they do in the presets.
+    fn combine_of_several(&self, all: &Piece, worked: f64, measured: f64) -> Option<(f64, f64)> {
+        let nano = 1e-9;
+        let maps = self.maps.iter().filter(|map| map.map_finish_ms.is_some());
+        let maps: Vec<_> = maps.map(|map| (*map, self.spills(map))).collect();
+        let of = |sort: f64, combine: f64| {
+            let cost = move |piece: &Piece| {
+                nano * (sort * piece.comparisons + combine * piece.bytes + self.given.spill * piece.written)
+            };
+            self.left(&maps, worked - cost(all), &cost, 0.0)
+        };
+        let rest = worked - nano * self.given.spill * all.written;
+        let sort = self.given.sort;
+        let high = (rest - nano * sort * all.comparisons) / (nano * all.bytes.max(1.0));
+        if let Some(combine) = crossing(high, measured, |combine| of(sort, combine)) {
+            return Some((sort, combine));
         }
-        for _ in 0..40 {
-            let middle = f64::midpoint(low, high);
-            if left(middle) < measured { low = middle } else { high = middle }
-        }
-        Some(low)
+        let high = (rest / (nano * all.comparisons.max(1.0))).min(sort);
+        crossing(high, measured, |sort| of(sort, 0.0)).map(|sort| (sort, 0.0))
+    }
+
+    /// The work that maps leave for their sort phases, in seconds, if their functions take `function` together and a
+    /// spill takes `cost`. `merge` is in seconds per byte.
+    fn left(
+        &self,
+        maps: &[(&Attempt, (Vec<Piece>, Piece))],
+        function: f64,
+        cost: &dyn Fn(&Piece) -> f64,
+        merge: f64,
+    ) -> f64 {
+        let of_map = |(map, (full, rest)): &(&Attempt, (Vec<Piece>, Piece))| {
+            let Some(first) = full.first() else { return cost(rest) };
+            let held: f64 = (full.iter().map(|p| p.bytes).sum::<f64>() + rest.bytes).max(1.0);
+            let written = full.iter().map(|p| p.written).sum::<f64>() + rest.written;
+            let part = first.bytes / held;
+            let input = volume(Shape::Splits, map).get() as f64 / self.input;
+            TwoThreads {
+                function: function * input,
+                full: &full.iter().map(cost).collect::<Vec<f64>>(),
+                rest: cost(rest) + merge * written,
+                part,
+                room: part / self.given.spill_percent.max(0.01),
+            }
+            .left()
+        };
+        maps.iter().map(of_map).sum()
     }
 
     /// The spills that run beside a map's function, and the last one. The buffer holds serialised bytes and metadata.
@@ -602,6 +630,26 @@ struct Piece {
     bytes: f64,
     written: f64,
     comparisons: f64,
+}
+
+fn sum_of(pieces: impl IntoIterator<Item = Piece>) -> Piece {
+    pieces.into_iter().fold(Piece::default(), |mut all, piece| {
+        all.add(&piece);
+        all
+    })
+}
+
+/// Where a function that rises from 0 to `high` has the wanted value; none where it has it nowhere.
+fn crossing(high: f64, wanted: f64, of: impl Fn(f64) -> f64) -> Option<f64> {
+    if high <= 0.0 || of(0.0) > wanted || of(high) < wanted {
+        return None;
+    }
+    let (mut low, mut high) = (0.0, high);
+    for _ in 0..40 {
+        let middle = f64::midpoint(low, high);
+        if of(middle) < wanted { low = middle } else { high = middle }
+    }
+    Some(low)
 }
 
 impl Piece {
