@@ -10,6 +10,7 @@
 //! - [`reproduce`] fits a recorded job's plan so that its scenario takes as long as the job did, and [`check`] says how
 //!   near it comes.
 //! - [`study`] makes the runs of a published experiment and judges them; finished runs are kept.
+//! - [`Journal`] is a folder that fills while runs are made, and from which an interrupted call goes on.
 //! - [`Stop`] is the wish to stop. Runs look at it while they build, simulate, collect results and write, and leave
 //!   nothing partial.
 //! - Progress goes to the closure in [`Effort`]; errors say by [`Error::exit_code`] what kind they are.
@@ -21,6 +22,7 @@ mod figures;
 mod folder;
 mod histories;
 mod input;
+mod journal;
 mod kept;
 mod load;
 mod many;
@@ -32,7 +34,6 @@ mod reproduce;
 mod single;
 mod stop;
 pub mod study;
-mod study_folder;
 
 pub use around::Effort;
 pub use clock::{Clock, cpu_time, peak_bytes};
@@ -41,6 +42,7 @@ pub use figures::{Compared, Figure, Figures, Summary, failure_of};
 pub use folder::{FlowFile, Folder, FolderError};
 pub use histories::{Found, Which, pick_job};
 pub use input::{Inputs, MOST_BYTES, STANDARD_INPUT};
+pub use journal::{Holds, Journal};
 pub use kept::build_id;
 pub use load::{Change, path_beside, seeds};
 pub use many::{Many, many};

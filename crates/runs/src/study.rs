@@ -2,13 +2,12 @@
 
 use crate::pool::make_all;
 use crate::pool::run_one;
-use crate::study_folder::Folder;
-use crate::{Clock, Effort, Error, Inputs, STANDARD_INPUT, build_id, cpu_time, peak_bytes};
+use crate::{Clock, Effort, Error, Holds, Inputs, Journal, STANDARD_INPUT, build_id, cpu_time, peak_bytes};
 use serde_json::json;
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use study::{Plan, Record, Study, StudyOutcome, judge, names, page};
+use study::{Plan, PlannedRun, Record, SCHEMA, Study, StudyOutcome, judge, names, page};
 
 /// Extent of a study: short or full, and its seeds.
 #[derive(Clone, Copy, Debug, Default)]
@@ -18,6 +17,9 @@ pub struct Form {
     /// Seeds of each point, in place of the study's.
     pub seeds: Option<u32>,
 }
+
+/// A study's folder.
+const STUDY: Holds = Holds { file: "study.json", schema: SCHEMA, what: "a study's folder" };
 
 /// A study that the program holds, that of a folder with a `study.toml`, or `-`: `study.toml` from standard input, with
 /// its scenarios from the working folder.
@@ -61,8 +63,9 @@ pub fn run(study: &Study, form: Form, target: &Path, effort: &Effort<'_>) -> Res
     let before = cpu_time();
     let build = build_id()?;
     let plan = Plan::new(study, form.quick, form.seeds).map_err(Error::Scenario)?;
-    let folder = Folder::open(target, &study.name)?;
-    let mut records: Vec<Option<Record>> = plan.runs.iter().map(|run| folder.record(run, &build)).collect();
+    let folder = Journal::open(target, STUDY, &study.name)?;
+    let record = |run: &PlannedRun| Record::read(&folder.record(&Record::file_name(run))?, run, &build);
+    let mut records: Vec<Option<Record>> = plan.runs.iter().map(record).collect();
     let missing: Vec<usize> = (0..records.len()).filter(|index| records[*index].is_none()).collect();
     (0..records.len()).filter(|index| records[*index].is_some()).for_each(|index| effort.made_before(index));
     let kept = AtomicUsize::new(records.len() - missing.len());
@@ -70,7 +73,7 @@ pub fn run(study: &Study, form: Form, target: &Path, effort: &Effort<'_>) -> Res
         let run = &plan.runs[index];
         let result = run_one(&run.scenario, index, None, None, effort)?;
         let (text, record) = Record::of(run, &result, &build).map_err(|error| Error::Input(error.to_string()))?;
-        folder.keep(run, &text)?;
+        folder.keep(&Record::file_name(run), &text)?;
         kept.fetch_add(1, Ordering::Relaxed);
         Ok(record)
     });

@@ -63,6 +63,15 @@ A call of several runs that is interrupted, or that cannot write, keeps the fini
 
 An interrupted study goes on where it was when the same command is given again.")]
     Study(Study),
+    /// Rank the remedies that would help a job: what each saves, how sure that is, and what to type
+    #[command(after_help = "Examples:
+  trunkline advise calibrated.toml
+  trunkline advise cluster.toml --objective energy --budget 10min
+  trunkline advise cluster.toml --keep hdfs.replication --without bbr --set network.rate='10 Mbit/s'
+  trunkline advise --list
+
+A search that is interrupted, or cut by its budget, goes on when the same command is given again.")]
+    Advise(crate::advise_args::Advise),
     /// Carry programs' connections over many streams to a far network
     #[cfg(feature = "jet")]
     #[command(subcommand)]
@@ -253,7 +262,7 @@ pub struct Import {
 }
 
 /// A duration; a bare number is one of seconds.
-fn duration(text: &str) -> Result<Time, units::ParseError> {
+pub fn duration(text: &str) -> Result<Time, units::ParseError> {
     if text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
         format!("{text} s").parse()
     } else {

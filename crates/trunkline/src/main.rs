@@ -1,5 +1,8 @@
 //! The command line.
 
+mod advise;
+mod advise_args;
+mod advise_text;
 mod args;
 mod bench;
 mod compare;
@@ -72,7 +75,7 @@ fn dispatch(command: Command) -> Result<(), Failure> {
     match command {
         Command::Run(_) | Command::Compare(_) | Command::Import(_) | Command::Bench(_) => interrupt::limit(300),
         // Many small runs, which hear at once, and a message that says how many are kept.
-        Command::Study(_) => interrupt::limit(700),
+        Command::Study(_) | Command::Advise(_) => interrupt::limit(700),
         _ => {}
     }
     match command {
@@ -80,6 +83,7 @@ fn dispatch(command: Command) -> Result<(), Failure> {
         Command::Compare(compare) => compare::compare(&compare),
         Command::Import(import) => import::import(&import),
         Command::Study(study) => study::study(&study),
+        Command::Advise(args) => advise::advise(&args),
         #[cfg(feature = "jet")]
         Command::Jet(command) => jet::jet(&command),
         Command::Bench(bench) => bench::bench(&bench),

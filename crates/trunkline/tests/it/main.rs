@@ -1,5 +1,6 @@
 //! Every integration test of the command line, but those in `paths`, in one program.
 
+mod advise;
 mod command;
 #[cfg(feature = "jet")]
 mod gateways;

@@ -1,0 +1,375 @@
+//! What a search has found: each remedy with what it saves and how sure that is, and the best set.
+
+use crate::candidate::Candidate;
+use crate::outcome::Outcome;
+use crate::search::{BASELINE, NEGLIGIBLE, Search};
+use crate::setting::line;
+use results::Estimate;
+use serde::Serialize;
+
+/// The version of the JSON of an advice; its number goes up when a key changes its meaning or goes away.
+pub const SCHEMA: &str = "trunkline-advice/1";
+
+/// A mean over seeds and half the width of its 95 % interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Spread {
+    /// The mean.
+    pub mean: f64,
+    /// Half the width of its interval; none for a single value.
+    pub half_width: Option<f64>,
+}
+
+impl Spread {
+    fn of(values: &[f64]) -> Option<Self> {
+        Estimate::of(values).map(|estimate| Self { mean: estimate.mean, half_width: estimate.half_width })
+    }
+}
+
+/// What is known of a remedy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// It saves at least a hundredth, and the interval over seeds leaves zero out; or fewer runs fail with it.
+    Helps,
+    /// It costs at least a hundredth, likewise; or more runs fail with it.
+    Hurts,
+    /// Neither is shown.
+    NotShown,
+    /// One run did not gain from it; it was not looked at further.
+    NoGain,
+    /// The time was up before it was tried, or confirmed.
+    Untried,
+    /// It does not apply.
+    Unfit,
+}
+
+impl Verdict {
+    /// Whether it is shown to help.
+    pub fn helps(self) -> bool {
+        self == Self::Helps
+    }
+}
+
+/// A job that is slower with a set.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Hurt {
+    /// Where it hurts, in words: a job's name, another day.
+    pub at: String,
+    /// How much more the objective is there, in its unit; none where runs fail.
+    pub more: Option<Spread>,
+}
+
+/// A remedy on its own.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RemedyAdvice {
+    /// Its name.
+    pub id: String,
+    /// What it is.
+    pub name: String,
+    /// What is known of it.
+    pub verdict: Verdict,
+    /// The value of x, of its settings the best; empty for a remedy without.
+    pub x: String,
+    /// What it sets in the scenario.
+    pub set: Vec<String>,
+    /// What it saves, in the objective's unit; of one run where it was only screened.
+    pub saving: Option<Spread>,
+    /// The same as a part of what it is without.
+    pub part: Option<f64>,
+    /// Mean time and energy with it.
+    pub time_s: Option<f64>,
+    /// Mean energy with it.
+    pub energy_j: Option<f64>,
+    /// Whether it takes hardware.
+    pub yardstick: bool,
+    /// Jobs that are slower.
+    pub hurts: Vec<Hurt>,
+    /// Why it does not apply, or how many runs fail.
+    pub reason: String,
+    /// What it costs or risks.
+    pub costs: String,
+    /// What to type.
+    pub apply: Vec<String>,
+    /// Who says so.
+    pub source: String,
+}
+
+/// A set of remedies.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SetAdvice {
+    /// The remedies' names.
+    pub ids: Vec<String>,
+    /// All that it sets in the scenario.
+    pub set: Vec<String>,
+    /// What it saves; none where the job fails without it.
+    pub saving: Option<Spread>,
+    /// The same as a part.
+    pub part: Option<f64>,
+    /// Mean time and energy with it.
+    pub time_s: Option<f64>,
+    /// Mean energy with it.
+    pub energy_j: Option<f64>,
+    /// Where it hurts.
+    pub hurts: Vec<Hurt>,
+    /// Other days on which it was tried, in words.
+    pub tried: Vec<String>,
+    /// What it saves at other rates of the network.
+    pub rates: Vec<RateRow>,
+}
+
+/// A saving at another rate.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct RateRow {
+    /// The factor on all rates.
+    pub factor: f64,
+    /// The objective as it is; none where runs fail.
+    pub base: Option<f64>,
+    /// The objective with the set.
+    pub with: Option<f64>,
+    /// What the set saves.
+    pub saving: Option<Spread>,
+}
+
+/// The answer.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Advice {
+    /// [`SCHEMA`].
+    pub schema: &'static str,
+    /// The scenario's name.
+    pub scenario: String,
+    /// The scenario's digest.
+    pub scenario_digest: String,
+    /// The objective, as it is asked for.
+    pub objective: String,
+    /// Its unit.
+    pub unit: &'static str,
+    /// Seeds of what is confirmed.
+    pub seeds: u32,
+    /// Runs that the advice stands on.
+    pub runs: usize,
+    /// Whether the search came to its end; else time was up.
+    pub complete: bool,
+    /// The objective as it is.
+    pub base: Option<Spread>,
+    /// Mean time and energy as it is.
+    pub base_time_s: Option<f64>,
+    /// Mean energy as it is.
+    pub base_energy_j: Option<f64>,
+    /// Why a job fails as it is, if one does.
+    pub base_failure: Option<String>,
+    /// The remedies: those that help first, by what they save.
+    pub remedies: Vec<RemedyAdvice>,
+    /// The best set of those that take no hardware; none where nothing is shown to help.
+    pub best: Option<SetAdvice>,
+}
+
+impl Advice {
+    /// As `advice.json`.
+    pub fn to_json(&self) -> String {
+        // Serialisation cannot fail: all map keys are texts, and infinities become null.
+        serde_json::to_string_pretty(self).unwrap_or_default() + "\n"
+    }
+}
+
+impl Search {
+    /// What is known so far.
+    pub fn advice(&self, runs: usize) -> Advice {
+        let base: Vec<&Outcome> = self.outcomes(BASELINE, 0).into_iter().flatten().collect();
+        let values: Vec<f64> = base.iter().filter_map(|run| self.objective.value(run)).collect();
+        let mut remedies: Vec<RemedyAdvice> = (0..self.remedies.len()).map(|remedy| self.of_remedy(remedy)).collect();
+        let order = |verdict: Verdict| match verdict {
+            Verdict::Helps => 0,
+            Verdict::NotShown => 1,
+            Verdict::Hurts => 2,
+            Verdict::NoGain => 3,
+            Verdict::Untried => 4,
+            Verdict::Unfit => 5,
+        };
+        let worth = |remedy: &RemedyAdvice| remedy.part.unwrap_or(f64::INFINITY);
+        remedies.sort_by(|a, b| order(a.verdict).cmp(&order(b.verdict)).then(worth(b).total_cmp(&worth(a))));
+        Advice {
+            schema: SCHEMA,
+            scenario: self.base.name.clone(),
+            scenario_digest: self.base.digest(),
+            objective: self.objective.to_string(),
+            unit: self.objective.unit(),
+            seeds: self.seeds,
+            runs,
+            complete: self.is_done(),
+            base: Spread::of(&values),
+            base_time_s: mean_of(&base, |run| run.time_s),
+            base_energy_j: mean_of(&base, |run| run.energy_j),
+            base_failure: base.iter().find_map(|run| run.failure().map(str::to_owned)),
+            remedies,
+            best: self.best.map(|best| self.of_set(best)),
+        }
+    }
+
+    /// What a set saves on a day, over the seeds that both have.
+    pub(crate) fn saving(&self, candidate: usize, variation: usize) -> Option<Spread> {
+        self.saving_beside(BASELINE, candidate, variation)
+    }
+
+    fn saving_beside(&self, other: usize, candidate: usize, variation: usize) -> Option<Spread> {
+        let pairs = self.outcomes(other, variation).into_iter().zip(self.outcomes(candidate, variation));
+        let savings: Vec<f64> = pairs.filter_map(|(other, own)| self.objective.saving(other?, own?)).collect();
+        Spread::of(&savings)
+    }
+
+    /// The mean of the objective as it is, over the seeds of a day.
+    fn level(&self, candidate: usize, variation: usize) -> Option<f64> {
+        let runs: Vec<&Outcome> = self.outcomes(candidate, variation).into_iter().flatten().collect();
+        mean_of(&runs, |run| self.objective.value(run))
+    }
+
+    /// Runs of a set in which a job fails, and all of them.
+    fn failures(&self, candidate: usize, variation: usize) -> (usize, usize) {
+        let runs: Vec<&Outcome> = self.outcomes(candidate, variation).into_iter().flatten().collect();
+        (runs.iter().filter(|run| self.objective.value(run).is_none()).count(), runs.len())
+    }
+
+    /// What all seeds say of a set beside the scenario as it is.
+    pub(crate) fn verdict(&self, candidate: usize) -> Verdict {
+        self.verdict_beside(BASELINE, candidate)
+    }
+
+    /// What all seeds say of a set beside another.
+    pub(crate) fn verdict_beside(&self, other: usize, candidate: usize) -> Verdict {
+        let ((other_failed, _), (failed, runs)) = (self.failures(other, 0), self.failures(candidate, 0));
+        if runs < self.seeds as usize {
+            return Verdict::Untried;
+        }
+        if failed != other_failed {
+            return if failed < other_failed { Verdict::Helps } else { Verdict::Hurts };
+        }
+        let saving = self.saving_beside(other, candidate, 0);
+        let (Some(saving), Some(level)) = (saving, self.level(BASELINE, 0).or(self.level(other, 0))) else {
+            return Verdict::NotShown;
+        };
+        let sure = saving.half_width.is_some_and(|half_width| saving.mean.abs() > half_width);
+        if !sure || saving.mean.abs() < NEGLIGIBLE * level {
+            Verdict::NotShown
+        } else if saving.mean > 0.0 {
+            Verdict::Helps
+        } else {
+            Verdict::Hurts
+        }
+    }
+
+    fn of_remedy(&self, remedy: usize) -> RemedyAdvice {
+        let of = &self.remedies[remedy];
+        let confirmed = self.confirmed.iter().find(|single| single.remedy == remedy);
+        let own = || self.singles.iter().filter(|single| single.remedy == remedy);
+        let screened = own().filter(|single| self.screened(single.candidate).is_some());
+        let best = screened.max_by(|a, b| self.gain(a.candidate).total_cmp(&self.gain(b.candidate)));
+        let chosen = confirmed.or(best).or_else(|| own().next()).map(|single| single.candidate);
+        let (verdict, saving) = match (confirmed, best) {
+            (Some(single), _) => {
+                let verdict = self.verdict(single.candidate);
+                (verdict, self.saving(single.candidate, 0))
+            }
+            (None, Some(single)) => {
+                let all = own().all(|single| self.screened(single.candidate).is_some());
+                let pair = self.screened(BASELINE).zip(self.screened(single.candidate));
+                let saving = pair.and_then(|(base, own)| self.objective.saving(base, own));
+                let saving = saving.map(|mean| Spread { mean, half_width: None });
+                (if all { Verdict::NoGain } else { Verdict::Untried }, saving)
+            }
+            (None, None) if self.unfit.contains_key(&remedy) => (Verdict::Unfit, None),
+            (None, None) => (Verdict::Untried, None),
+        };
+        let level = self.level(BASELINE, 0);
+        let setting = chosen.and_then(|chosen| self.candidates[chosen].parts.first()).map(|(_, setting)| setting);
+        let runs: Vec<&Outcome> =
+            chosen.map_or_else(Vec::new, |chosen| self.outcomes(chosen, 0).into_iter().flatten().collect());
+        RemedyAdvice {
+            id: of.id.clone(),
+            name: of.name.clone(),
+            verdict,
+            x: setting.map(|setting| setting.x.clone()).unwrap_or_default(),
+            set: setting.map(|setting| setting.assignments.clone()).unwrap_or_default(),
+            part: saving.zip(level).map(|(saving, level)| saving.mean / level),
+            saving,
+            time_s: mean_of(&runs, |run| run.time_s),
+            energy_j: mean_of(&runs, |run| run.energy_j),
+            yardstick: of.yardstick,
+            hurts: chosen.map_or_else(Vec::new, |chosen| self.slower_jobs(chosen)),
+            reason: self
+                .unfit
+                .get(&remedy)
+                .cloned()
+                .unwrap_or_else(|| chosen.map_or_else(String::new, |chosen| self.failures_in_words(chosen))),
+            costs: of.costs.clone(),
+            apply: of.apply.iter().map(|text| line(text, setting.map_or("", |setting| &setting.x))).collect(),
+            source: of.source.clone(),
+        }
+    }
+
+    fn failures_in_words(&self, candidate: usize) -> String {
+        let ((base_failed, all), (failed, runs)) = (self.failures(BASELINE, 0), self.failures(candidate, 0));
+        if base_failed + failed == 0 {
+            return String::new();
+        }
+        format!("a job fails in {failed} of {runs} runs with it, and in {base_failed} of {all} without")
+    }
+
+    fn of_set(&self, best: usize) -> SetAdvice {
+        let Candidate { parts } = &self.candidates[best];
+        let runs: Vec<&Outcome> = self.outcomes(best, 0).into_iter().flatten().collect();
+        let saving = self.saving(best, 0);
+        let mut hurts = self.slower_jobs(best);
+        let days = || self.variations.iter().enumerate().skip(1);
+        let complete = |day: usize| {
+            let count = |set| self.outcomes(set, day).into_iter().flatten().count();
+            count(BASELINE) > 1 && count(best) > 1
+        };
+        for (day, variation) in days().filter(|(day, _)| complete(*day)) {
+            let ((base_failed, _), (failed, _)) = (self.failures(BASELINE, day), self.failures(best, day));
+            let saving = self.saving(best, day);
+            let worse = saving.filter(|saving| {
+                let level = self.level(BASELINE, day).unwrap_or(0.0);
+                saving.mean < -NEGLIGIBLE * level && saving.half_width.is_some_and(|half| -saving.mean > half)
+            });
+            if failed > base_failed {
+                hurts.push(Hurt { at: variation.name.clone(), more: None });
+            } else if let Some(worse) = worse {
+                hurts.push(Hurt { at: variation.name.clone(), more: Some(Spread { mean: -worse.mean, ..worse }) });
+            }
+        }
+        let row = |(day, variation): (usize, &crate::variation::Variation)| {
+            let (base, with) = (self.level(BASELINE, day), self.level(best, day));
+            Some(RateRow { factor: variation.rate?, base, with, saving: self.saving(best, day) })
+        };
+        SetAdvice {
+            ids: parts.iter().map(|(remedy, _)| self.remedies[*remedy].id.clone()).collect(),
+            set: self.candidates[best].assignments(),
+            part: saving.zip(self.level(BASELINE, 0)).map(|(saving, level)| saving.mean / level),
+            saving,
+            time_s: mean_of(&runs, |run| run.time_s),
+            energy_j: mean_of(&runs, |run| run.energy_j),
+            hurts,
+            tried: days().filter(|(day, _)| complete(*day)).map(|(_, day)| day.name.clone()).collect(),
+            rates: days().filter(|(day, _)| complete(*day)).filter_map(row).collect(),
+        }
+    }
+
+    /// Of several jobs those that a set makes slower, over all seeds.
+    fn slower_jobs(&self, candidate: usize) -> Vec<Hurt> {
+        let (base, own) = (self.outcomes(BASELINE, 0), self.outcomes(candidate, 0));
+        let pairs: Vec<(&Outcome, &Outcome)> = base.into_iter().zip(own).filter_map(|(a, b)| a.zip(b)).collect();
+        let Some((first, _)) = pairs.first().filter(|(first, _)| first.jobs.len() > 1) else { return Vec::new() };
+        let hurt = |(i, (name, _)): (usize, &(String, Option<f64>))| {
+            let time = |run: &Outcome| run.jobs.get(i).and_then(|(_, time)| *time);
+            let more: Vec<f64> = pairs.iter().filter_map(|(base, own)| Some(time(own)? - time(base)?)).collect();
+            let estimate = Estimate::of(&more).filter(|more| more.mean > 0.0 && more.excludes_zero())?;
+            let level = time(first).unwrap_or(0.0);
+            (estimate.mean > NEGLIGIBLE * level).then(|| Hurt { at: format!("job {name}"), more: Spread::of(&more) })
+        };
+        first.jobs.iter().enumerate().filter_map(hurt).collect()
+    }
+}
+
+fn mean_of(runs: &[&Outcome], of: impl Fn(&Outcome) -> Option<f64>) -> Option<f64> {
+    let values: Vec<f64> = runs.iter().filter_map(|run| of(run)).collect();
+    Estimate::of(&values).map(|estimate| estimate.mean)
+}

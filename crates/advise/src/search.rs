@@ -1,0 +1,431 @@
+//! The search for remedies that help, as a state machine: it asks for runs and takes their outcomes.
+//!
+//! 1. The scenario as it is runs with all seeds, and with one more, the screen's.
+//! 2. Every setting of every remedy whose conditions hold runs with the screen's seed alone.
+//! 3. The best setting of each remedy that gained there is confirmed with all seeds. Those were not looked at before, so
+//!    choosing the best on the screen does not flatter it.
+//! 4. On the screen's seed again: all pairs of the best, then the best pair or single grows by one remedy at a time, as
+//!    long as that gains.
+//! 5. The sets that it grew through are confirmed with all seeds. A larger one is the answer only where it is shown to
+//!    save more than the smaller. The answer is tried on other days ([`Variation`]).
+//!
+//! Seeds are common random numbers: a saving is the mean of differences seed by seed.
+
+use crate::advice::Verdict;
+use crate::candidate::{Candidate, clash};
+use crate::condition::Condition;
+use crate::file::{Remedies, Remedy};
+use crate::keys::Keys;
+use crate::objective::Objective;
+use crate::outcome::Outcome;
+use crate::setting::{Limits, settings};
+use crate::variation::{Variation, variations};
+use scenario::Scenario;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A run that the search asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Ask {
+    /// Which set of remedies.
+    pub candidate: usize,
+    /// On which day.
+    pub variation: usize,
+    /// Which seed, counted from the scenario's own.
+    pub seed: u32,
+}
+
+/// What is being looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Stage {
+    Baseline,
+    Screen,
+    Confirm,
+    Pairs,
+    Grow,
+    ConfirmSet,
+    Elsewhere,
+    Done,
+}
+
+/// The scenario as it is.
+pub(crate) const BASELINE: usize = 0;
+/// A part of the objective that is not worth a change.
+pub(crate) const NEGLIGIBLE: f64 = 0.01;
+/// So many remedies are confirmed, so many of them paired, and a set has at most so many.
+const CONFIRMED: usize = 10;
+const PAIRED: usize = 5;
+const MOST: usize = 5;
+/// Seeds on other days.
+const ELSEWHERE: u32 = 2;
+
+/// A remedy on its own, with one of its settings.
+#[derive(Clone, Debug)]
+pub(crate) struct Single {
+    pub remedy: usize,
+    pub candidate: usize,
+}
+
+/// The search.
+#[derive(Debug)]
+pub struct Search {
+    pub(crate) base: Scenario,
+    pub(crate) remedies: Vec<Remedy>,
+    pub(crate) objective: Objective,
+    pub(crate) seeds: u32,
+    limits: Limits,
+    stage: Stage,
+    pub(crate) candidates: Vec<Candidate>,
+    digests: BTreeMap<String, usize>,
+    pub(crate) variations: Vec<Variation>,
+    outcomes: BTreeMap<Ask, Outcome>,
+    /// Remedies that do not apply: why not.
+    pub(crate) unfit: BTreeMap<usize, String>,
+    pub(crate) singles: Vec<Single>,
+    /// The best single of each remedy that is confirmed, best first.
+    pub(crate) confirmed: Vec<Single>,
+    pairs: Vec<usize>,
+    /// The sets that it has grown through, the last one as far as it is; and what that may grow into.
+    grown: Vec<usize>,
+    growing: Vec<usize>,
+    pub(crate) best: Option<usize>,
+}
+
+impl Search {
+    /// A search among remedies, with so many seeds for what is confirmed (at least two).
+    pub fn new(base: Scenario, remedies: Remedies, objective: Objective, seeds: u32, limits: Limits) -> Self {
+        let digests = [(base.digest(), BASELINE)].into();
+        Self {
+            base,
+            remedies: remedies.all,
+            objective,
+            seeds: seeds.max(2),
+            limits,
+            stage: Stage::Baseline,
+            candidates: vec![Candidate::default()],
+            digests,
+            variations: vec![Variation::default()],
+            outcomes: BTreeMap::new(),
+            unfit: BTreeMap::new(),
+            singles: Vec::new(),
+            confirmed: Vec::new(),
+            pairs: Vec::new(),
+            grown: Vec::new(),
+            growing: Vec::new(),
+            best: None,
+        }
+    }
+
+    /// The figures of a run that conditions name.
+    pub fn metrics(&self) -> BTreeSet<String> {
+        let conditions = self.remedies.iter().flat_map(|remedy| &remedy.when);
+        conditions.filter_map(|text| Some(Condition::parse(text).ok()?.metric()?.to_owned())).collect()
+    }
+
+    /// The runs that it needs next; none when it is done.
+    pub fn asks(&mut self) -> Vec<Ask> {
+        loop {
+            let wanted = self.of_stage();
+            let missing: Vec<Ask> = wanted.into_iter().filter(|ask| !self.outcomes.contains_key(ask)).collect();
+            if !missing.is_empty() || self.stage == Stage::Done {
+                return missing;
+            }
+            self.advance();
+        }
+    }
+
+    /// Takes the outcome of a run.
+    pub fn take(&mut self, ask: Ask, outcome: Outcome) {
+        self.outcomes.insert(ask, outcome);
+    }
+
+    /// Whether nothing was left out for lack of time.
+    pub fn is_done(&self) -> bool {
+        self.stage == Stage::Done
+    }
+
+    /// The scenario of a run; the error is in words.
+    pub fn scenario(&self, ask: Ask) -> Result<Scenario, String> {
+        let mut scenario = self.candidates[ask.candidate].scenario(&self.base, &self.variations[ask.variation])?;
+        scenario.run.seed = self.base.run.seed.wrapping_add(u64::from(ask.seed)) & i64::MAX as u64;
+        Ok(scenario)
+    }
+
+    /// What a run was for, for progress.
+    pub fn words(&self) -> &'static str {
+        match self.stage {
+            Stage::Baseline => "as it is",
+            Stage::Screen => "screening remedies",
+            Stage::Confirm => "confirming remedies",
+            Stage::Pairs | Stage::Grow => "combining remedies",
+            Stage::ConfirmSet => "confirming the best set",
+            Stage::Elsewhere => "trying it on other days",
+            Stage::Done => "done",
+        }
+    }
+
+    /// The outcomes of a candidate over the seeds of what is confirmed, as far as they are known.
+    pub(crate) fn outcomes(&self, candidate: usize, variation: usize) -> Vec<Option<&Outcome>> {
+        (0..self.seeds).map(|seed| self.outcomes.get(&Ask { candidate, variation, seed })).collect()
+    }
+
+    /// The outcome on the screen's seed.
+    pub(crate) fn screened(&self, candidate: usize) -> Option<&Outcome> {
+        self.outcomes.get(&self.on_screen(candidate))
+    }
+
+    /// Whether the runs say no energy although they ended well.
+    pub fn lacks_energy(&self) -> bool {
+        self.outcomes.values().any(|run| run.time_s.is_some() && run.energy_j.is_none())
+    }
+
+    /// Whether nothing in the scenario can end, let alone fail.
+    pub fn lacks_time(&self) -> bool {
+        self.base.job.is_empty() && self.outcomes.values().all(|run| run.time_s.is_none())
+    }
+
+    /// What pages show beside each other: the scenario as it is, with each remedy that is confirmed, with the best set.
+    pub(crate) fn shown(&self) -> Vec<(String, usize)> {
+        let mut shown = vec![("as it is".to_owned(), BASELINE)];
+        for single in self.confirmed.iter().filter(|single| self.verdict(single.candidate) != Verdict::Untried) {
+            shown.push((self.remedies[single.remedy].id.clone(), single.candidate));
+        }
+        if let Some(best) = self.best.filter(|best| shown.iter().all(|(_, other)| other != best)) {
+            shown.push(("best set".to_owned(), best));
+        }
+        shown
+    }
+
+    /// The digest of a set's scenario.
+    pub(crate) fn digest(&self, candidate: usize) -> String {
+        let found = self.digests.iter().find(|(_, other)| **other == candidate);
+        found.map(|(digest, _)| digest.clone()).unwrap_or_default()
+    }
+
+    fn on_screen(&self, candidate: usize) -> Ask {
+        Ask { candidate, variation: 0, seed: self.seeds }
+    }
+
+    fn with_all_seeds(&self, candidate: usize) -> impl Iterator<Item = Ask> + use<> {
+        (0..self.seeds).map(move |seed| Ask { candidate, variation: 0, seed })
+    }
+
+    fn of_stage(&self) -> Vec<Ask> {
+        match self.stage {
+            Stage::Baseline => {
+                // The first run decides what applies, and says how long one takes.
+                self.with_all_seeds(BASELINE).chain([self.on_screen(BASELINE)]).collect()
+            }
+            Stage::Screen => self.singles.iter().map(|single| self.on_screen(single.candidate)).collect(),
+            Stage::Confirm => self.confirmed.iter().flat_map(|single| self.with_all_seeds(single.candidate)).collect(),
+            Stage::Pairs => self.pairs.iter().map(|pair| self.on_screen(*pair)).collect(),
+            Stage::Grow => self.growing.iter().map(|set| self.on_screen(*set)).collect(),
+            Stage::ConfirmSet => self.grown.iter().flat_map(|set| self.with_all_seeds(*set)).collect(),
+            Stage::Elsewhere => {
+                let sets = [Some(BASELINE), self.best];
+                let days = 1..self.variations.len();
+                let ask = |variation| {
+                    sets.into_iter()
+                        .flatten()
+                        .flat_map(move |candidate| (0..ELSEWHERE).map(move |seed| Ask { candidate, variation, seed }))
+                };
+                days.flat_map(ask).collect()
+            }
+            Stage::Done => Vec::new(),
+        }
+    }
+
+    fn advance(&mut self) {
+        self.stage = match self.stage {
+            Stage::Baseline => {
+                self.choose();
+                Stage::Screen
+            }
+            Stage::Screen => {
+                self.rank();
+                Stage::Confirm
+            }
+            Stage::Confirm => {
+                self.pair();
+                Stage::Pairs
+            }
+            Stage::Pairs => {
+                let start = self.confirmed.iter().filter(|single| !self.remedies[single.remedy].yardstick);
+                let start = start.map(|single| single.candidate).chain(self.pairs.iter().copied());
+                self.grown = self.best_on_screen(start).into_iter().collect();
+                self.grow();
+                Stage::Grow
+            }
+            Stage::Grow => {
+                let before = self.grown.last().map_or(0.0, |set| self.gain(*set));
+                let larger = self.best_on_screen(self.growing.iter().copied());
+                match larger.filter(|larger| self.gain(*larger) - before > NEGLIGIBLE) {
+                    None => Stage::ConfirmSet,
+                    Some(larger) => {
+                        self.grown.push(larger);
+                        self.grow();
+                        Stage::Grow
+                    }
+                }
+            }
+            Stage::ConfirmSet => {
+                self.best = self.choose_best();
+                self.plan_elsewhere();
+                Stage::Elsewhere
+            }
+            Stage::Elsewhere | Stage::Done => Stage::Done,
+        };
+    }
+
+    /// Decides which remedies apply.
+    fn choose(&mut self) {
+        let keys = Keys::of(&self.base);
+        let Some(run) = self.screened(BASELINE).cloned() else { return };
+        for remedy in 0..self.remedies.len() {
+            let of = &self.remedies[remedy];
+            // Conditions were checked when the file was read.
+            let conditions = of.when.iter().filter_map(|text| Some((text, Condition::parse(text).ok()?)));
+            if let Some((text, _)) = conditions.into_iter().find(|(_, condition)| !condition.holds(&keys, &run)) {
+                self.unfit.insert(remedy, format!("it is for {text}"));
+                continue;
+            }
+            match settings(of, &keys, &self.limits) {
+                Err(reason) => {
+                    self.unfit.insert(remedy, reason);
+                }
+                Ok(settings) => {
+                    let mut reason = "it is so already".to_owned();
+                    for setting in settings {
+                        match self.add(Candidate::default().with(&(remedy, setting))) {
+                            Ok(candidate) => self.singles.push(Single { remedy, candidate }),
+                            Err(Some(error)) => reason = error,
+                            Err(None) => {}
+                        }
+                    }
+                    if self.singles.iter().all(|single| single.remedy != remedy) {
+                        self.unfit.insert(remedy, reason);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Adds a set, unless its scenario is there already (`None`) or is not valid.
+    fn add(&mut self, candidate: Candidate) -> Result<usize, Option<String>> {
+        let digest = candidate.scenario(&self.base, &self.variations[0]).map_err(Some)?.digest();
+        if self.digests.contains_key(&digest) {
+            return Err(None);
+        }
+        self.candidates.push(candidate);
+        self.digests.insert(digest, self.candidates.len() - 1);
+        Ok(self.candidates.len() - 1)
+    }
+
+    /// The part of the objective that a set saves on the screen's seed. A job that does not fail any more is worth more
+    /// than any time.
+    pub(crate) fn gain(&self, candidate: usize) -> f64 {
+        let (Some(base), Some(own)) = (self.screened(BASELINE), self.screened(candidate)) else { return 0.0 };
+        match (self.objective.value(base), self.objective.value(own)) {
+            (Some(value), Some(_)) => self.objective.saving(base, own).map_or(0.0, |saving| saving / value),
+            (None, Some(_)) => f64::INFINITY,
+            (Some(_), None) => f64::NEG_INFINITY,
+            (None, None) => 0.0,
+        }
+    }
+
+    fn best_on_screen(&self, candidates: impl Iterator<Item = usize>) -> Option<usize> {
+        // Of equal ones the first.
+        candidates.fold(None, |best: Option<usize>, candidate| match best {
+            Some(best) if self.gain(best) >= self.gain(candidate) => Some(best),
+            _ => Some(candidate),
+        })
+    }
+
+    /// The best setting of each remedy that gained, best first.
+    fn rank(&mut self) {
+        let mut best: Vec<Single> = Vec::new();
+        for remedy in 0..self.remedies.len() {
+            let own = self.singles.iter().filter(|single| single.remedy == remedy).map(|single| single.candidate);
+            if let Some(candidate) =
+                self.best_on_screen(own).filter(|candidate| self.gain(*candidate) > NEGLIGIBLE / 2.0)
+            {
+                best.push(Single { remedy, candidate });
+            }
+        }
+        best.sort_by(|a, b| self.gain(b.candidate).total_cmp(&self.gain(a.candidate)));
+        best.truncate(CONFIRMED);
+        self.confirmed = best;
+    }
+
+    /// All pairs of the best that can be combined.
+    fn pair(&mut self) {
+        let free = self.confirmed.iter().filter(|single| !self.remedies[single.remedy].yardstick);
+        let best: Vec<usize> = free.take(PAIRED).map(|single| single.candidate).collect();
+        let mut pairs = Vec::new();
+        for (i, a) in best.iter().enumerate() {
+            for b in &best[i + 1..] {
+                pairs.extend(self.joined(*a, *b));
+            }
+        }
+        self.pairs = pairs;
+    }
+
+    /// What may be added to the set so far.
+    fn grow(&mut self) {
+        self.growing.clear();
+        let Some(set) = self.grown.last().copied().filter(|set| self.candidates[*set].parts.len() < MOST) else {
+            return;
+        };
+        let free = self.confirmed.iter().filter(|single| !self.remedies[single.remedy].yardstick);
+        let others: Vec<usize> = free.map(|single| single.candidate).collect();
+        for other in others {
+            let larger = self.joined(set, other);
+            self.growing.extend(larger);
+        }
+    }
+
+    /// A set with a single, if they can be combined and that is new or known.
+    fn joined(&mut self, set: usize, single: usize) -> Option<usize> {
+        let part = self.candidates[single].parts.first()?.clone();
+        let fits = self.candidates[set].parts.iter().all(|(remedy, setting)| {
+            let (own, other) = (&self.remedies[*remedy], &self.remedies[part.0]);
+            *remedy != part.0
+                && !own.excludes.contains(&other.id)
+                && !other.excludes.contains(&own.id)
+                && !clash(&setting.assignments, &part.1.assignments)
+        });
+        if !fits {
+            return None;
+        }
+        let joined = self.candidates[set].with(&part);
+        let known = self.candidates.iter().position(|candidate| candidate.parts == joined.parts);
+        known.or_else(|| self.add(joined).ok())
+    }
+
+    /// The best single that is shown to help, or a set that it grew through where that is shown to save more; none where
+    /// nothing helps.
+    fn choose_best(&self) -> Option<usize> {
+        let free = self.confirmed.iter().filter(|single| !self.remedies[single.remedy].yardstick);
+        let helping = free.map(|single| single.candidate).filter(|candidate| self.verdict(*candidate).helps());
+        let worth = |candidate: usize| self.saving(candidate, 0).map_or(f64::INFINITY, |saving| saving.mean);
+        let single = helping.fold(None, |best: Option<usize>, candidate| match best {
+            Some(best) if worth(best) >= worth(candidate) => Some(best),
+            _ => Some(candidate),
+        });
+        self.grown.iter().fold(single, |best, set| match self.verdict_beside(best.unwrap_or(BASELINE), *set) {
+            Verdict::Helps => Some(*set),
+            _ => best,
+        })
+    }
+
+    fn plan_elsewhere(&mut self) {
+        let Some(best) = self.best else { return };
+        let length = self.outcomes(BASELINE, 0).into_iter().flatten().find_map(|run| run.time_s).unwrap_or(0.0);
+        for day in variations(&Keys::of(&self.base), length).into_iter().skip(1) {
+            // A day that the scenario, with or without the set, cannot have is none.
+            let fits = [BASELINE, best].iter().all(|set| self.candidates[*set].scenario(&self.base, &day).is_ok());
+            if fits {
+                self.variations.push(day);
+            }
+        }
+    }
+}

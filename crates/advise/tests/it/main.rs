@@ -1,0 +1,4 @@
+//! Tests of the search, and of advice from real runs.
+
+mod real;
+mod search;

@@ -1,0 +1,143 @@
+//! The search on runs whose times are made up: what it should find is known.
+
+use advise::{Advice, Limits, Objective, Outcome, Remedies, Search, Verdict};
+use scenario::Scenario;
+use std::collections::BTreeMap;
+
+const JOB: &str = "[cluster]\nworkers = 4\n[network]\nloss = 0.001\n[[job]]\n";
+
+fn remedy(id: &str, set: &str, more: &str) -> String {
+    format!("[[remedy]]\nid = \"{id}\"\nname = \"{id}\"\ncosts = \"c\"\nsource = \"s\"\nset = [\"{set}\"]\n{more}\n")
+}
+
+/// Runs a search to its end on made-up times, or up to so many runs.
+fn search(remedies: &str, most: usize, time: impl Fn(&Scenario) -> Option<f64>) -> Advice {
+    search_with(remedies, Limits::default(), most, time)
+}
+
+fn search_with(remedies: &str, limits: Limits, most: usize, time: impl Fn(&Scenario) -> Option<f64>) -> Advice {
+    let base = Scenario::parse("s.toml", JOB, &[]).expect("valid");
+    let remedies = Remedies::read("r.toml", remedies).unwrap_or_else(|error| panic!("{error}"));
+    let mut search = Search::new(base, remedies, Objective::Time, 5, limits);
+    let mut runs = 0;
+    loop {
+        let asks = search.asks();
+        if asks.is_empty() || runs >= most {
+            return search.advice(runs);
+        }
+        for ask in asks.into_iter().take(most - runs) {
+            let scenario = search.scenario(ask).expect("it fits");
+            let time_s = time(&scenario);
+            search.take(ask, Outcome { time_s, jobs: vec![("job".to_owned(), time_s)], ..Outcome::default() });
+            runs += 1;
+        }
+    }
+}
+
+/// A number from -0.5 to 0.5 that depends on the seed and a salt (SplitMix64).
+fn noise(seed: u64, salt: u64) -> f64 {
+    let mut z = (seed ^ salt.rotate_left(17)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64 - 0.5
+}
+
+fn verdicts(advice: &Advice) -> BTreeMap<&str, Verdict> {
+    advice.remedies.iter().map(|remedy| (remedy.id.as_str(), remedy.verdict)).collect()
+}
+
+/// Of 100 s with 10 s of noise that all remedies share: `a` saves 20, `b` 10, together 30; `c` saves 15, but nothing
+/// beside `a`; `d` draws other numbers and saves nothing; `e` costs 10; `f` saves 40 and is hardware.
+#[test]
+fn remedies_that_go_together_are_found_and_noise_is_not() {
+    let remedies = [
+        remedy("a", "mapreduce.sort-factor=64", ""),
+        remedy("b", "mapreduce.parallel-copies=20", ""),
+        remedy("c", "mapreduce.slowstart=0.8", ""),
+        remedy("d", "mapreduce.am-heartbeat=500 ms", ""),
+        remedy("e", "hdfs.packet=4 KiB", ""),
+        remedy("f", "cluster.workers=8", "yardstick = true"),
+        remedy("g", "mapreduce.speculative=false", "when = [\"scenario.mapreduce.speculative == false\"]"),
+        remedy("h", "mapreduce.speculative=true", ""),
+    ];
+    let advice = search(&remedies.concat(), 10_000, |scenario| {
+        let mapreduce = &scenario.mapreduce;
+        let a = mapreduce.sort_factor == 64;
+        let mut time = 100.0 + 10.0 * noise(scenario.run.seed, 1);
+        time -= if a { 20.0 } else { 0.0 };
+        time -= if mapreduce.parallel_copies == 20 { 10.0 } else { 0.0 };
+        time -= if mapreduce.slowstart > 0.7 && !a { 15.0 } else { 0.0 };
+        time += if mapreduce.am_heartbeat.as_us() == 500_000 { 3.0 * noise(scenario.run.seed, 2) } else { 0.0 };
+        time += if scenario.hdfs.packet.get() == 4_096 { 10.0 } else { 0.0 };
+        time -= if scenario.cluster.workers == 8 { 40.0 } else { 0.0 };
+        Some(time)
+    });
+    let of = verdicts(&advice);
+    for id in ["a", "b", "c", "f"] {
+        assert_eq!(of[id], Verdict::Helps, "{id}");
+    }
+    assert!([Verdict::NotShown, Verdict::NoGain].contains(&of["d"]), "{:?}", of["d"]);
+    assert_eq!((of["e"], of["g"], of["h"]), (Verdict::NoGain, Verdict::Unfit, Verdict::Unfit));
+    assert!(advice.complete);
+    let best = advice.best.expect("something helps");
+    assert_eq!(best.ids, ["a", "b"]);
+    let saving = best.saving.expect("both ended");
+    // The noise is common to both, and drops out.
+    assert!((saving.mean - 30.0).abs() < 1e-9 && saving.half_width == Some(0.0), "{saving:?}");
+    assert_eq!(best.tried.len(), 6, "without losses, with a crash, at four rates: {:?}", best.tried);
+    assert!(best.hurts.is_empty());
+    assert_eq!(advice.remedies[0].id, "f", "those that help stand first, by what they save");
+}
+
+#[test]
+fn nothing_to_gain_is_said_so() {
+    let remedies = remedy("a", "mapreduce.sort-factor=64", "");
+    let advice = search(&remedies, 10_000, |scenario| Some(100.0 + noise(scenario.run.seed, 1)));
+    assert_eq!((advice.best, advice.complete), (None, true));
+    // Half a second of a hundred is sure and not worth a change.
+    let advice =
+        search(&remedies, 10_000, |scenario| Some(if scenario.mapreduce.sort_factor == 64 { 99.3 } else { 100.0 }));
+    assert_eq!((verdicts(&advice)["a"], advice.best), (Verdict::NotShown, None));
+}
+
+#[test]
+fn a_set_that_hurts_on_another_day_says_where() {
+    let remedies = remedy("a", "mapreduce.speculative=false", "");
+    let advice = search(&remedies, 10_000, |scenario| {
+        let (off, crash) = (!scenario.mapreduce.speculative, !scenario.faults.is_empty());
+        let noise = noise(scenario.run.seed, 3) / 10.0;
+        Some(100.0 - if off { 10.0 } else { 0.0 } + if off && crash { 60.0 + noise } else { 0.0 })
+    });
+    let best = advice.best.expect("it helps");
+    assert_eq!(best.hurts.len(), 1, "{:?}", best.hurts);
+    assert!(best.hurts[0].at.contains("worker-1 down"));
+    assert!((best.hurts[0].more.expect("all end").mean - 50.0).abs() < 0.1);
+}
+
+#[test]
+fn a_job_that_does_not_fail_any_more_is_worth_most() {
+    let remedies = [remedy("rescue", "mapreduce.max-attempts=8", ""), remedy("fast", "mapreduce.sort-factor=64", "")];
+    let advice = search(&remedies.concat(), 10_000, |scenario| (scenario.mapreduce.max_attempts == 8).then_some(50.0));
+    assert_eq!(verdicts(&advice)["rescue"], Verdict::Helps);
+    let best = advice.best.expect("it ends");
+    assert_eq!((best.ids, best.time_s, best.saving), (vec!["rescue".to_owned()], Some(50.0), None));
+}
+
+#[test]
+fn what_there_was_no_time_for_is_untried() {
+    let remedies = [remedy("a", "mapreduce.sort-factor=64", ""), remedy("b", "mapreduce.parallel-copies=20", "")];
+    let time = |scenario: &Scenario| Some(100.0 - f64::from(scenario.mapreduce.parallel_copies));
+    // Six runs as it is, one of the screen.
+    let advice = search(&remedies.concat(), 7, time);
+    assert!(!advice.complete && advice.best.is_none());
+    assert_eq!(verdicts(&advice)["b"], Verdict::Untried);
+}
+
+#[test]
+fn keys_that_must_stay_are_not_touched() {
+    let remedies = remedy("a", "mapreduce.sort-factor=64", "");
+    let limits = Limits { keep: vec!["mapreduce.sort-factor".to_owned()] };
+    let advice = search_with(&remedies, limits, 10_000, |_| Some(100.0));
+    assert_eq!(verdicts(&advice)["a"], Verdict::Unfit);
+    assert!(advice.remedies[0].reason.contains("to stay as it is"));
+}

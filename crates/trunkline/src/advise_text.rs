@@ -1,0 +1,164 @@
+//! An advice for a person.
+
+use crate::estimates::plus_minus;
+use crate::screen::Screen;
+use crate::table::Table;
+use advise::{Advice, Hurt, RemedyAdvice, SetAdvice, Spread, Verdict};
+use std::fmt::Write;
+
+/// All of it.
+pub fn of(advice: &Advice, screen: &Screen) -> String {
+    let mut text = format!("{}\n", screen.heading(&screen.wrapped(&heading(advice), 0)));
+    if let Some(failure) = &advice.base_failure {
+        let _ = writeln!(text, "{}", screen.bad(&screen.wrapped(&format!("a job fails as it is: {failure}"), 0)));
+    }
+    let of = |verdict: Verdict, yardstick: bool| {
+        advice.remedies.iter().filter(move |remedy| remedy.verdict == verdict && remedy.yardstick == yardstick)
+    };
+    let helps: Vec<&RemedyAdvice> = of(Verdict::Helps, false).collect();
+    if helps.is_empty() {
+        let cut = if advice.complete { "" } else { ", as far as it was tried" };
+        let _ = writeln!(text, "\n{}", screen.good(&format!("nothing to gain is shown{cut}: leave it as it is")));
+    } else {
+        let _ = write!(text, "\n{}", table("what helps, on its own", &helps, advice));
+    }
+    if let Some(best) = advice.best.as_ref().filter(|_| !helps.is_empty()) {
+        text.push_str(&together(best, advice, screen));
+        text.push_str(&to_type(best, advice, screen));
+    }
+    let yardsticks: Vec<&RemedyAdvice> = of(Verdict::Helps, true).collect();
+    if !yardsticks.is_empty() {
+        let _ = write!(text, "\n{}", table("to compare with: hardware", &yardsticks, advice));
+    }
+    let hurts: Vec<&RemedyAdvice> = of(Verdict::Hurts, false).chain(of(Verdict::Hurts, true)).collect();
+    if !hurts.is_empty() {
+        let _ = write!(text, "\n{}", table("what makes it worse", &hurts, advice));
+    }
+    text.push_str(&rest(advice, screen));
+    text
+}
+
+fn heading(advice: &Advice) -> String {
+    let base = advice.base.map_or_else(|| "-".to_owned(), |base| spread(base, advice.unit));
+    let what = match advice.objective.as_str() {
+        "time" => "takes",
+        "energy" => "draws",
+        _ => return format!("{}: {} over {} seeds", advice.scenario, advice.objective, advice.seeds),
+    };
+    format!("{} {what} {base} (mean and 95 % interval over {} seeds)", advice.scenario, advice.seeds)
+}
+
+fn table(title: &str, remedies: &[&RemedyAdvice], advice: &Advice) -> String {
+    let mut table = Table::new([title, "saves", "of it"]);
+    for remedy in remedies {
+        let x = if remedy.x.is_empty() { String::new() } else { format!(" ({})", remedy.x) };
+        let name = format!("{}: {}{x}", remedy.id, remedy.name);
+        let (saving, part) = saving(remedy.saving, remedy.part, advice.unit);
+        table.row([name, saving.unwrap_or_else(|| remedy.reason.clone()), part]);
+    }
+    table.shown(&Screen::of_output())
+}
+
+fn saving(saving: Option<Spread>, part: Option<f64>, unit: &str) -> (Option<String>, String) {
+    let percent = part.map_or_else(String::new, |part| format!("{:.1} %", 100.0 * part));
+    (saving.map(|saving| spread(saving, unit)), percent)
+}
+
+fn spread(spread: Spread, unit: &str) -> String {
+    let blank = if unit.is_empty() { "" } else { " " };
+    let number = plus_minus(spread.mean, spread.half_width.unwrap_or(0.0));
+    // One value has no interval.
+    let number = if spread.half_width.is_none() { format!("{:.2}", spread.mean) } else { number };
+    format!("{number}{blank}{unit}")
+}
+
+fn together(best: &SetAdvice, advice: &Advice, screen: &Screen) -> String {
+    let mut text = String::new();
+    let (saved, part) = saving(best.saving, best.part, advice.unit);
+    let title = format!("the best together: {}", best.ids.join(" + "));
+    let _ = writeln!(text, "\n{}", screen.heading(&screen.wrapped(&title, 0)));
+    let line = match (saved, advice.base_time_s, best.time_s) {
+        (Some(saved), Some(before), Some(after)) => {
+            format!("saves {saved} ({part}): {before:.1} s -> {after:.1} s")
+        }
+        (_, _, Some(after)) => format!("the jobs finish: {after:.1} s"),
+        _ => String::new(),
+    };
+    let _ = writeln!(text, "{}", screen.wrapped(&line, 2));
+    if let (Some(before), Some(after)) = (advice.base_energy_j, best.energy_j) {
+        let _ = writeln!(text, "  energy {before:.0} J -> {after:.0} J");
+    }
+    for hurt in &best.hurts {
+        let _ = writeln!(text, "{}", screen.bad(&screen.wrapped(&hurts(hurt, advice.unit), 2)));
+    }
+    if best.hurts.is_empty() && !best.tried.is_empty() {
+        let tried = format!("it hurts on none of the other days that were tried: {}", best.tried.join("; "));
+        let _ = writeln!(text, "{}", screen.wrapped(&tried, 2));
+    }
+    if !best.rates.is_empty() {
+        let number = |value: Option<f64>| value.map_or_else(|| "fails".to_owned(), |value| format!("{value:.1}"));
+        let unit = if advice.unit.is_empty() { String::new() } else { format!(", {}", advice.unit) };
+        let heads =
+            ["network's rates".to_owned(), format!("as it is{unit}"), format!("with it{unit}"), "saves".to_owned()];
+        let mut table = Table::new(heads).indented(2);
+        let mut rates = best.rates.clone();
+        rates.sort_by(|a, b| a.factor.total_cmp(&b.factor));
+        for row in rates {
+            let part = row
+                .saving
+                .zip(row.base)
+                .map_or_else(String::new, |(saving, base)| format!("{:.1} %", 100.0 * saving.mean / base));
+            table.row([format!("x {}", row.factor), number(row.base), number(row.with), part]);
+        }
+        text.push_str(&table.shown(screen));
+    }
+    text
+}
+
+fn hurts(hurt: &Hurt, unit: &str) -> String {
+    match hurt.more {
+        Some(more) => format!("it hurts {}: {} more", hurt.at, spread(more, unit)),
+        None => format!("it hurts {}: more runs fail", hurt.at),
+    }
+}
+
+fn to_type(best: &SetAdvice, advice: &Advice, screen: &Screen) -> String {
+    let mut text = format!("\n{}\n", screen.heading("what to type"));
+    for id in &best.ids {
+        let Some(remedy) = advice.remedies.iter().find(|remedy| remedy.id == *id) else { continue };
+        for line in &remedy.apply {
+            let _ = writeln!(text, "{}", screen.wrapped(line, 2));
+        }
+        let _ = writeln!(text, "{}", screen.aside(&screen.wrapped(&format!("costs: {}", remedy.costs), 4)));
+    }
+    let sets: Vec<String> = best.set.iter().map(|set| format!("--set '{set}'")).collect();
+    let _ = writeln!(text, "{}", screen.wrapped(&format!("in the simulator: {}", sets.join(" ")), 2));
+    text
+}
+
+fn rest(advice: &Advice, screen: &Screen) -> String {
+    let mut text = String::from("\n");
+    let names = |verdict: Verdict| -> Vec<&str> {
+        let of = advice.remedies.iter().filter(|remedy| remedy.verdict == verdict);
+        of.map(|remedy| remedy.id.as_str()).collect()
+    };
+    for (verdict, what) in [
+        (Verdict::NotShown, "not shown to help (within the noise, or under a hundredth)"),
+        (Verdict::NoGain, "no gain in one run"),
+        (Verdict::Untried, "not tried, the time was up"),
+    ] {
+        let names = names(verdict);
+        if !names.is_empty() {
+            let _ = writeln!(text, "{}", screen.wrapped(&format!("{what}: {}", names.join(", ")), 0));
+        }
+    }
+    let unfit = names(Verdict::Unfit).len();
+    if unfit > 0 {
+        let _ = writeln!(text, "{unfit} others are for other cases; --json says for which");
+    }
+    if !advice.complete {
+        let cut = "the search was cut by --budget: the same command with more goes on from here";
+        let _ = writeln!(text, "{}", screen.doubtful(&screen.wrapped(cut, 0)));
+    }
+    text
+}
