@@ -25,7 +25,8 @@ pub use file::{
     Unknown,
 };
 pub use judge::judge;
-pub use metric::MetricError;
+pub use metric::{MetricError, measure};
+pub use metric_path::check as check_metric;
 pub use outcome::{
     AxisOutcome, CurveOutcome, FigureOutcome, Finding, ModelOutcome, PublishedOutcome, SCHEMA, StudyOutcome, Under,
     Verdict, page,

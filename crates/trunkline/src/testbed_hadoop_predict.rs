@@ -53,8 +53,18 @@ pub fn predict(results: &Path, job: &JobHistory, target: &Path, quiet: bool, sil
     let told = Told { recorded: Some(&recorded), changes: &[] };
     let single = runs::single(&scenario, told, None, target, &effort);
     meter.finish();
-    single?;
+    let single = single?;
     if !silent {
+        // Where an attempt runs is chance, and on slow links it decides: with few maps one that is far from its input
+        // can double a job's time. Both are said, so that the chance is not taken for the model's error.
+        let whole = single.comparison.as_ref().and_then(|comparison| comparison.rows.first());
+        if let Some(row) = whole.filter(|row| row.actual > 0.0) {
+            let error = 100.0 * (row.predicted / row.actual - 1.0);
+            emit(&format!(
+                "with the attempts where and when they were: {}: {:.1} {} ({error:+.1} %)\n",
+                row.name, row.predicted, row.unit
+            ))?;
+        }
         emit(&format!("the page: {}/report.html\n", target.display()))?;
     }
     Ok(())
