@@ -67,6 +67,9 @@ An interrupted study goes on where it was when the same command is given again."
     #[cfg(feature = "jet")]
     #[command(subcommand)]
     Jet(crate::jet::Jet),
+    /// Place records by their key, so that the shuffle stays local
+    #[command(subcommand)]
+    Kat(crate::kat_args::Kat),
     /// Measure packet-hops per CPU second and memory on fixed workloads
     #[command(after_help = "Examples:
   trunkline bench
