@@ -76,6 +76,9 @@ A search that is interrupted, or cut by its budget, goes on when the same comman
     #[cfg(feature = "jet")]
     #[command(subcommand)]
     Jet(crate::jet::Jet),
+    /// Place records by their key, so that the shuffle stays local
+    #[command(subcommand)]
+    Kat(crate::kat_args::Kat),
     /// Measure packet-hops per CPU second and memory on fixed workloads
     #[command(after_help = "Examples:
   trunkline bench

@@ -172,7 +172,7 @@ fn cluster(args: &ImportCluster) -> Result<(), Failure> {
 }
 
 /// Before the work: what cannot be written is better known now.
-fn writable(output: Option<&Path>, force: bool) -> Result<(), Failure> {
+pub fn writable(output: Option<&Path>, force: bool) -> Result<(), Failure> {
     let Some(path) = output else { return Ok(()) };
     let place = resolve(path).map_err(|error| Error::writing(path, &error))?;
     if !force && place.symlink_metadata().is_ok_and(|there| there.is_file()) {

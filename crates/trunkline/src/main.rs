@@ -16,6 +16,8 @@ mod import_many;
 mod interrupt;
 #[cfg(feature = "jet")]
 mod jet;
+mod kat;
+mod kat_args;
 mod man;
 mod progress;
 mod run;
@@ -73,7 +75,9 @@ fn main() -> ExitCode {
 
 fn dispatch(command: Command) -> Result<(), Failure> {
     match command {
-        Command::Run(_) | Command::Compare(_) | Command::Import(_) | Command::Bench(_) => interrupt::limit(300),
+        Command::Run(_) | Command::Compare(_) | Command::Import(_) | Command::Bench(_) | Command::Kat(_) => {
+            interrupt::limit(300)
+        }
         // Many small runs, which hear at once, and a message that says how many are kept.
         Command::Study(_) | Command::Advise(_) => interrupt::limit(700),
         _ => {}
@@ -86,6 +90,7 @@ fn dispatch(command: Command) -> Result<(), Failure> {
         Command::Advise(args) => advise::advise(&args),
         #[cfg(feature = "jet")]
         Command::Jet(command) => jet::jet(&command),
+        Command::Kat(command) => kat::kat(&command),
         Command::Bench(bench) => bench::bench(&bench),
         #[cfg(feature = "testbed")]
         Command::Testbed(testbed) => testbed::testbed(testbed),

@@ -61,3 +61,29 @@ fn remaining(seconds: f64) -> String {
         _ => format!("{} h {:02} min", seconds / 3600, seconds / 60 % 60),
     }
 }
+
+/// How much of some files has been read.
+pub struct ByteMeter(ProgressBar);
+
+impl ByteMeter {
+    /// For so many bytes; shows nothing when `quiet`, when standard error is no terminal, or when the size is not known.
+    pub fn new(bytes: u64, quiet: bool) -> Self {
+        let hidden = quiet || bytes == 0 || !io::stderr().is_terminal();
+        let target = if hidden { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr_with_hz(8) };
+        let bar = ProgressBar::with_draw_target(Some(bytes), target);
+        if let Ok(style) = ProgressStyle::with_template("{bar:30} {percent:>3} %  {bytes_per_sec}, {eta} left") {
+            bar.set_style(style.progress_chars("=> "));
+        }
+        Self(bar)
+    }
+
+    /// So many more.
+    pub fn add(&self, bytes: u64) {
+        self.0.inc(bytes);
+    }
+
+    /// Takes the bar away.
+    pub fn finish(&self) {
+        self.0.finish_and_clear();
+    }
+}

@@ -12,6 +12,7 @@ mod jet;
 mod jet_restart;
 #[cfg(feature = "jet")]
 mod jet_run;
+mod kat;
 mod keeping;
 mod layout;
 #[cfg(feature = "jet")]

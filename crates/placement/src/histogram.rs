@@ -1,0 +1,233 @@
+//! The weights of keys in bounded memory: Count-Min for all, Space-Saving's counters for the heaviest.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+/// Rows of the Count-Min sketch: an estimate is too large by more than e/width of the whole with probability e^-4.
+const ROWS: usize = 4;
+/// Counters of a row.
+const WIDTH: usize = 1 << 15;
+
+/// A 64-bit hash of a key, for the sketches alone.
+///
+/// Words are folded by multiplication with 128 bits, as wyhash does (Wang Yi 2019), and mixed at the end by the
+/// finalizer of SplitMix64 (Steele, Lea and Flood 2014).
+#[inline]
+pub fn sketch_hash(key: &[u8]) -> u64 {
+    const SECRET: u64 = 0xa076_1d64_78bd_642f;
+    let fold = |a: u64, b: u64| {
+        let product = u128::from(a) * u128::from(b);
+        product as u64 ^ (product >> 64) as u64
+    };
+    let words = key.chunks_exact(8);
+    let rest = words.remainder();
+    let start = SECRET ^ (key.len() as u64).wrapping_mul(0xe703_7ed1_a0b4_28db);
+    let hash = words.fold(start, |hash, word| {
+        let word = u64::from_le_bytes([word[0], word[1], word[2], word[3], word[4], word[5], word[6], word[7]]);
+        fold(hash ^ word, SECRET | 1)
+    });
+    let mut tail = [0; 8];
+    tail[..rest.len()].copy_from_slice(rest);
+    mixed(fold(hash ^ u64::from_le_bytes(tail), 0x8ebc_6af0_9c88_c6e3))
+}
+
+/// SplitMix64's finalizer.
+#[inline]
+pub fn mixed(word: u64) -> u64 {
+    let word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    word ^ word >> 31
+}
+
+/// The Count-Min sketch (Cormode and Muthukrishnan 2005): for any key an estimate that is never too small. 1 MiB.
+#[derive(Clone, Debug)]
+pub struct CountMin {
+    counters: Vec<u64>,
+}
+
+impl CountMin {
+    /// Of nothing yet.
+    pub fn new() -> Self {
+        Self { counters: vec![0; ROWS * WIDTH] }
+    }
+
+    /// Adds a weight to a key, by its hash, and returns the key's new estimate.
+    #[inline]
+    pub fn add(&mut self, hash: u64, weight: u64) -> u64 {
+        let mut least = u64::MAX;
+        for place in places(hash) {
+            let counter = &mut self.counters[place];
+            *counter += weight;
+            least = least.min(*counter);
+        }
+        least
+    }
+
+    /// The estimate of a key, by its hash.
+    pub fn estimate(&self, hash: u64) -> u64 {
+        places(hash).map(|place| self.counters[place]).into_iter().min().unwrap_or(0)
+    }
+}
+
+impl Default for CountMin {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// A key's counter in each row: two halves of the hash, combined (Kirsch and Mitzenmacher 2006).
+#[inline]
+fn places(hash: u64) -> [usize; ROWS] {
+    let (first, second) = (hash as u32, (hash >> 32) as u32 | 1);
+    std::array::from_fn(|row| row * WIDTH + (first.wrapping_add(second.wrapping_mul(row as u32)) >> 17) as usize)
+}
+
+/// A heavy key and what is known of its weight.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeavyKey {
+    /// The key.
+    pub key: Vec<u8>,
+    /// Its weight is at most this.
+    pub most: u64,
+    /// Its weight is at least this.
+    pub least: u64,
+}
+
+/// The heaviest keys: Space-Saving's counters (Metwally, Agrawal and El Abbadi 2005) behind a Count-Min sketch.
+///
+/// A key without a counter gets that of the lightest one once the sketch thinks it heavier, as in filtered
+/// Space-Saving (Homem and Carvalho 2010). The sketch never thinks too little, so each key that weighs more than the
+/// lightest counter has one; and the many light keys of a long tail move no counters.
+#[derive(Clone, Debug)]
+pub struct HeavyKeys {
+    sketch: CountMin,
+    counters: Vec<Counter>,
+    /// Places of counters, the lightest first: a binary heap.
+    heap: Vec<u32>,
+    by_hash: HashMap<u64, u32, BuildHasherDefault<Same>>,
+    room: usize,
+}
+
+#[derive(Clone, Debug)]
+struct Counter {
+    hash: u64,
+    key: Vec<u8>,
+    /// At most this.
+    count: u64,
+    /// The count may be too large by this.
+    error: u64,
+    /// Its place in the heap.
+    at: u32,
+}
+
+/// Hashes are hashes already.
+#[derive(Clone, Copy, Debug, Default)]
+struct Same(u64);
+
+impl Hasher for Same {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = bytes.iter().fold(self.0, |hash, byte| hash << 8 ^ u64::from(*byte));
+    }
+    fn write_u64(&mut self, value: u64) {
+        self.0 = value;
+    }
+}
+
+impl HeavyKeys {
+    /// With so many counters.
+    pub fn new(room: usize) -> Self {
+        Self {
+            sketch: CountMin::new(),
+            counters: Vec::new(),
+            heap: Vec::new(),
+            by_hash: HashMap::default(),
+            room: room.max(1),
+        }
+    }
+
+    /// Adds a weight to a key. `hash` is the key's, by a function of the caller's; two keys of one hash are one key.
+    #[inline]
+    pub fn add(&mut self, hash: u64, key: &[u8], weight: u64) {
+        let estimate = self.sketch.add(hash, weight);
+        if let Some(place) = self.by_hash.get(&hash) {
+            let counter = &mut self.counters[*place as usize];
+            counter.count += weight;
+            let at = counter.at;
+            self.sink(at as usize);
+        } else if self.counters.len() < self.room || estimate > self.counters[self.heap[0] as usize].count {
+            self.admit(hash, key, weight, estimate);
+        }
+    }
+
+    fn admit(&mut self, hash: u64, key: &[u8], weight: u64, estimate: u64) {
+        let error = estimate - weight;
+        if self.counters.len() < self.room {
+            let place = self.counters.len() as u32;
+            let at = self.heap.len() as u32;
+            self.counters.push(Counter { hash, key: key.to_vec(), count: estimate, error, at });
+            self.heap.push(place);
+            self.by_hash.insert(hash, place);
+            self.rise(at as usize);
+            return;
+        }
+        let place = self.heap[0];
+        let counter = &mut self.counters[place as usize];
+        self.by_hash.remove(&counter.hash);
+        counter.hash = hash;
+        counter.key.clear();
+        counter.key.extend_from_slice(key);
+        (counter.count, counter.error) = (estimate, error);
+        self.by_hash.insert(hash, place);
+        self.sink(0);
+    }
+
+    /// The keys that have counters, the heaviest first; those of one weight in the order of their bytes.
+    pub fn heaviest(&self) -> Vec<HeavyKey> {
+        let known = |counter: &Counter| HeavyKey {
+            key: counter.key.clone(),
+            most: counter.count.min(self.sketch.estimate(counter.hash)),
+            least: counter.count - counter.error,
+        };
+        let mut keys: Vec<HeavyKey> = self.counters.iter().map(known).collect();
+        keys.sort_by(|a, b| b.most.cmp(&a.most).then_with(|| a.key.cmp(&b.key)));
+        keys
+    }
+
+    fn count(&self, at: usize) -> u64 {
+        self.counters[self.heap[at] as usize].count
+    }
+
+    fn swap(&mut self, a: usize, b: usize) {
+        self.heap.swap(a, b);
+        self.counters[self.heap[a] as usize].at = a as u32;
+        self.counters[self.heap[b] as usize].at = b as u32;
+    }
+
+    fn sink(&mut self, mut at: usize) {
+        loop {
+            let (left, right) = (2 * at + 1, 2 * at + 2);
+            let mut least = at;
+            if left < self.heap.len() && self.count(left) < self.count(least) {
+                least = left;
+            }
+            if right < self.heap.len() && self.count(right) < self.count(least) {
+                least = right;
+            }
+            if least == at {
+                return;
+            }
+            self.swap(at, least);
+            at = least;
+        }
+    }
+
+    fn rise(&mut self, mut at: usize) {
+        while at > 0 && self.count(at) < self.count((at - 1) / 2) {
+            self.swap(at, (at - 1) / 2);
+            at = (at - 1) / 2;
+        }
+    }
+}

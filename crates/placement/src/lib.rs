@@ -1,0 +1,39 @@
+//! Key-aware placement: records stand on the node that will reduce their key, so that the shuffle stays local
+//! (Yang 2012, chapter 3).
+//!
+//! Pure code: no file, socket, clock or thread. [`Records`] cuts a stream of bytes into records, a [`KeyRule`] finds
+//! the keys of each, a [`Bucketing`] asks the engine's own hash for the bucket, a [`Profile`] counts in bounded memory,
+//! and [`Plan`] puts buckets on groups of nodes. [`Saving`] says what a job would then save, and what it costs.
+
+mod distinct;
+mod distribute;
+mod hash;
+mod histogram;
+mod json;
+mod key;
+mod layout;
+mod nodes;
+mod pairs;
+mod place;
+mod plan;
+mod profile;
+mod queues;
+mod record;
+mod saving;
+mod value;
+
+pub use distinct::Distinct;
+pub use distribute::{Distributor, Packed, node_of_record};
+pub use hash::{Bucketing, BucketingError, Engine, Hash, python_hash_of_text};
+pub use histogram::{CountMin, HeavyKey, HeavyKeys};
+pub use key::{Hint, KeyRule, KeyRuleError, Keys};
+pub use layout::{Redistribution, Repair, SecondLayout};
+pub use nodes::{Node, NodesError, parse_nodes};
+pub use pairs::{PairCount, PairSample};
+pub use place::{CAP, Group, Item, Placed, place, replace};
+pub use plan::{Part, Plan, PlanError, Planned, SplitKey};
+pub use profile::{Layout, Profile, ScanError};
+pub use queues::{Import, ImportCost, Queues};
+pub use record::{Records, TooLong};
+pub use saving::{Exchange, Saving, best_host_share};
+pub use value::{KeyType, Value};

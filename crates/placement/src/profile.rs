@@ -1,0 +1,188 @@
+//! What a scan of records finds: keys per record, weights of buckets and of heavy keys, bytes that a job would exchange.
+
+use crate::distinct::Distinct;
+use crate::hash::Bucketing;
+use crate::histogram::{HeavyKey, HeavyKeys, sketch_hash};
+use crate::key::{Hint, Keys};
+use crate::pairs::PairSample;
+use crate::record::TooLong;
+use thiserror::Error;
+
+/// Counters for heavy keys: four times the keys that could each weigh a 1/16 of the mean of 64 nodes.
+const COUNTERS: usize = 4096;
+/// Bytes of a record that a message shows.
+const SHOWN: usize = 160;
+
+/// A record that does not fit the question.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ScanError {
+    /// A key that is no value of the type.
+    #[error("key `{key}` is no value of type {of}; its record: {record}")]
+    Type {
+        /// The key.
+        key: String,
+        /// The type.
+        of: crate::KeyType,
+        /// The record.
+        record: String,
+    },
+    /// No line ends.
+    #[error(transparent)]
+    TooLong(#[from] TooLong),
+}
+
+/// What is stored where data are placed by key.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Layout {
+    /// Whole records, by their first key.
+    #[default]
+    Whole,
+    /// A record of its own for each key, with the value that the job emits for it.
+    Split,
+    /// The keys alone, each by itself.
+    Projected,
+}
+
+/// What the records of a scan, or of a sample, have shown. Its memory does not depend on how many there were.
+#[derive(Clone, Debug)]
+pub struct Profile<H> {
+    hint: H,
+    bucketing: Bucketing,
+    layout: Layout,
+    /// Bytes of a pair's value; `None` is those of the whole record.
+    value: Option<u64>,
+    keys: Keys,
+    /// Records read.
+    pub records: u64,
+    /// Their bytes, with line ends.
+    pub bytes: u64,
+    /// Records without a key.
+    pub unkeyed: u64,
+    /// Records with more than one key.
+    pub several: u64,
+    /// The most keys of a record.
+    pub most_keys: u64,
+    /// Keys of all records: pairs that a map function emits.
+    pub pairs: u64,
+    /// Bytes of these pairs.
+    pub exchange: u64,
+    /// Of them, bytes of pairs whose bucket is that of the record's place.
+    pub at_home: u64,
+    /// Bytes that the layout stores.
+    pub stored: u64,
+    /// Bytes that the layout stores for each bucket.
+    pub weights: Vec<u64>,
+    /// The first record without a key.
+    pub without_key: Option<String>,
+    heavy: HeavyKeys,
+    distinct: Distinct,
+    sample: PairSample,
+}
+
+impl<H: Hint> Profile<H> {
+    /// Of no record yet. `value` is the length of a pair's value; `None` for jobs whose pairs carry the whole record.
+    pub fn new(hint: H, bucketing: Bucketing, layout: Layout, value: Option<u64>) -> Self {
+        Self {
+            hint,
+            bucketing,
+            layout,
+            value,
+            keys: Keys::new(),
+            records: 0,
+            bytes: 0,
+            unkeyed: 0,
+            several: 0,
+            most_keys: 0,
+            pairs: 0,
+            exchange: 0,
+            at_home: 0,
+            stored: 0,
+            weights: vec![0; bucketing.buckets() as usize],
+            without_key: None,
+            heavy: HeavyKeys::new(COUNTERS),
+            distinct: Distinct::new(),
+            sample: PairSample::new(),
+        }
+    }
+
+    /// Takes a record, which takes so many bytes in its file.
+    ///
+    /// # Errors
+    ///
+    /// If a key is no value of the type.
+    #[inline]
+    pub fn record(&mut self, record: &[u8], length: u64) -> Result<(), ScanError> {
+        self.records += 1;
+        self.bytes += length;
+        self.hint.keys(record, &mut self.keys);
+        let count = self.keys.len() as u64;
+        if count == 0 {
+            self.unkeyed += 1;
+            if self.without_key.is_none() {
+                self.without_key = Some(shown(record));
+            }
+            return Ok(());
+        }
+        self.pairs += count;
+        self.most_keys = self.most_keys.max(count);
+        self.several += u64::from(count > 1);
+        let mut home = None;
+        for key in self.keys.iter() {
+            let Some(bucket) = self.bucketing.bucket(key) else {
+                return Err(ScanError::Type { key: shown(key), of: self.bucketing.key_type(), record: shown(record) });
+            };
+            let first = home.is_none();
+            let home = *home.get_or_insert(bucket);
+            let pair = key.len() as u64 + self.value.unwrap_or(length);
+            self.exchange += pair;
+            let hash = sketch_hash(key);
+            self.distinct.add(hash);
+            self.sample.add(hash);
+            let stored = match self.layout {
+                Layout::Whole => {
+                    self.at_home += if bucket == home { pair } else { 0 };
+                    if first { length } else { continue }
+                }
+                // A separator and a line end beside them.
+                Layout::Split => pair + 2,
+                Layout::Projected => key.len() as u64 + 1,
+            };
+            if self.layout != Layout::Whole {
+                self.at_home += pair;
+            }
+            self.stored += stored;
+            self.weights[bucket as usize] += stored;
+            self.heavy.add(hash, key, stored);
+        }
+        self.sample.end_record();
+        Ok(())
+    }
+
+    /// The heaviest keys.
+    pub fn heaviest(&self) -> Vec<HeavyKey> {
+        self.heavy.heaviest()
+    }
+
+    /// About how many different keys there are.
+    pub fn distinct(&self) -> f64 {
+        self.distinct.count()
+    }
+
+    /// Keys record by record, of as many records as there is room for.
+    pub const fn sample(&self) -> &PairSample {
+        &self.sample
+    }
+
+    /// Keys per record, of those that have one.
+    pub fn keys_per_record(&self) -> f64 {
+        let keyed = self.records - self.unkeyed;
+        if keyed == 0 { 0.0 } else { self.pairs as f64 / keyed as f64 }
+    }
+}
+
+/// The beginning of a record as text for a message.
+fn shown(record: &[u8]) -> String {
+    let text = String::from_utf8_lossy(&record[..record.len().min(SHOWN)]);
+    let text: String = text.chars().map(|c| if c.is_control() && c != '\t' { '\u{fffd}' } else { c }).collect();
+    if record.len() > SHOWN { format!("{text}...") } else { text }
+}

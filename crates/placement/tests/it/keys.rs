@@ -1,0 +1,130 @@
+//! Keys are found where the rule says, and nowhere else.
+
+use placement::{Hint, KeyRule, Keys, Records, TooLong};
+use proptest::prelude::*;
+
+fn keys(rule: &str, record: &str) -> Vec<String> {
+    let rule: KeyRule = rule.parse().expect("a rule");
+    let mut keys = Keys::new();
+    rule.keys(record.as_bytes(), &mut keys);
+    keys.iter().map(|key| String::from_utf8_lossy(key).into_owned()).collect()
+}
+
+#[test]
+fn each_rule_finds_its_keys() {
+    assert_eq!(keys("first-tab", "user\tpage\t3"), ["user"]);
+    assert_eq!(keys("first-tab", "\tpage"), [""]);
+    assert_eq!(keys("first-tab", "no tab"), [""; 0]);
+    assert_eq!(keys("column:1", "a\tb"), ["a"]);
+    assert_eq!(keys("column:2", "a\tb"), ["b"]);
+    assert_eq!(keys("column:3", "a\tb"), [""; 0]);
+    assert_eq!(keys("column:3", "a\tb\t"), [""]);
+    assert_eq!(keys("column:2:,", "a,b,c"), ["b"]);
+    assert_eq!(keys("column:2:\\t", "a\tb\tc"), ["b"]);
+    assert_eq!(keys("column:1::", "a:b"), ["a"]);
+    assert_eq!(keys("regex:user=(\\w+)", "x user=ann y user=bob"), ["ann", "bob"]);
+    assert_eq!(keys("regex:[0-9]+", "10 of 20"), ["10", "20"]);
+    assert_eq!(keys("regex:x*", "abc"), [""; 0]);
+    assert_eq!(keys("regex:a:(b)", "a:b"), ["b"]);
+    assert_eq!(keys("tokens", "  the quick\tfox "), ["the", "quick", "fox"]);
+    assert_eq!(keys("line", "all of it"), ["all of it"]);
+}
+
+#[test]
+fn json_paths_lead_to_values() {
+    let record =
+        r#"{"user": {"id": 7, "name": "A\u00e4\"b", "user": {"id": 9}}, "tags": ["x", "y"], "ok": true, "n": null}"#;
+    assert_eq!(keys("json:$.user.id", record), ["7"]);
+    assert_eq!(keys("json:user.name", record), ["Aä\"b"]);
+    assert_eq!(keys("json:$.tags[1]", record), ["y"]);
+    assert_eq!(keys("json:$.tags[*]", record), ["x", "y"]);
+    assert_eq!(keys("json:$['user']['id']", record), ["7"]);
+    assert_eq!(keys("json:$.ok", record), ["true"]);
+    assert_eq!(keys("json:$.n", record), [""; 0]);
+    assert_eq!(keys("json:$.user", record), [""; 0]);
+    assert_eq!(keys("json:$.id", record), [""; 0]);
+    assert_eq!(keys("json:$.tags[2]", record), [""; 0]);
+    // What is no JSON has no key, wherever it goes wrong.
+    assert_eq!(keys("json:$.user.id", r#"{"user": {"id": 7}"#), [""; 0]);
+    assert_eq!(keys("json:$.a", r#"{"a": 1} {"a": 2}"#), [""; 0]);
+    assert_eq!(keys("json:$.a", "plain text"), [""; 0]);
+}
+
+#[test]
+fn rules_that_name_no_key_say_what_does() {
+    for rule in [
+        "",
+        "colum:2",
+        "column:0",
+        "column:x",
+        "column:1:ab",
+        "regex:(",
+        "json:",
+        "json:$.a[",
+        "json:$.a[x]",
+        "json:$a",
+        "tokens:2",
+    ] {
+        let error = rule.parse::<KeyRule>().expect_err(rule).to_string();
+        assert!(error.len() > 15, "{rule}: {error}");
+    }
+}
+
+#[test]
+fn a_rule_is_printed_as_it_is_read() {
+    for rule in [
+        "first-tab",
+        "column:2",
+        "column:2:,",
+        "regex:user=(\\w+)",
+        "json:$.user.tags[*]",
+        "json:$.a[3].b",
+        "tokens",
+        "line",
+    ] {
+        assert_eq!(rule.parse::<KeyRule>().expect("a rule").to_string(), rule);
+    }
+}
+
+#[test]
+fn a_stream_without_line_ends_is_no_text() {
+    let mut records = Records::new();
+    let piece = vec![b'x'; 1 << 20];
+    let outcomes: Vec<Result<(), TooLong>> = (0..20).map(|_| records.feed(&piece, |_, _| Ok(()))).collect();
+    assert!(outcomes[15].is_ok() && outcomes[16] == Err(TooLong), "{outcomes:?}");
+}
+
+proptest! {
+    /// Wherever packets end, records are the lines of the whole, and their lengths add up to it.
+    #[test]
+    fn records_do_not_depend_on_where_packets_end(text in "[ab\r\n]{0,60}", cuts in prop::collection::vec(0usize..60, 0..6)) {
+        let bytes = text.as_bytes();
+        let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut.min(bytes.len())).collect();
+        cuts.extend([0, bytes.len()]);
+        cuts.sort_unstable();
+        let (mut records, mut found, mut length) = (Records::new(), Vec::new(), 0);
+        for pair in cuts.windows(2) {
+            records.feed::<TooLong>(&bytes[pair[0]..pair[1]], |record, bytes| {
+                found.push(record.to_vec());
+                length += bytes;
+                Ok(())
+            }).expect("short");
+        }
+        records.end::<TooLong>(|record, bytes| { found.push(record.to_vec()); length += bytes; Ok(()) }).expect("short");
+        let mut lines: Vec<Vec<u8>> = bytes.split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
+        // What follows the last line end is a line only if it is not empty.
+        if lines.last().is_some_and(Vec::is_empty) { lines.pop(); }
+        for line in &mut lines { if line.last() == Some(&b'\r') { line.pop(); } }
+        prop_assert_eq!(found, lines);
+        prop_assert_eq!(length, bytes.len() as u64);
+    }
+
+    /// No record makes a rule panic.
+    #[test]
+    fn any_bytes_are_a_record(record in prop::collection::vec(any::<u8>(), 0..80)) {
+        for rule in ["first-tab", "column:3:,", "regex:(a|b)+", "json:$.a[*].b", "tokens", "line"] {
+            let rule: KeyRule = rule.parse().expect("a rule");
+            rule.keys(&record, &mut Keys::new());
+        }
+    }
+}

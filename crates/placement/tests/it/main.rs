@@ -1,0 +1,12 @@
+//! Tests of `placement` through its public interface.
+
+mod distribute;
+mod histogram;
+mod keys;
+mod layout;
+mod pairs;
+mod place;
+mod profile;
+mod queues;
+mod support;
+mod vectors;

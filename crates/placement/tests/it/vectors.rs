@@ -1,0 +1,92 @@
+//! Buckets beside those that the engines' own classes have printed.
+//!
+//! `tests/vectors/engines.tsv` has hash, type, key, number of buckets and bucket. It was printed by the programs beside
+//! it: `tests/vectors/README.md` says how.
+
+use placement::{Bucketing, BucketingError, Engine, Hash, KeyType, python_hash_of_text};
+use std::collections::BTreeMap;
+
+fn hash_of(name: &str) -> Hash {
+    Hash::ALL.into_iter().find(|hash| hash.name() == name).expect("a known hash")
+}
+
+fn engine_of(hash: Hash) -> Engine {
+    Engine::ALL.into_iter().find(|engine| engine.hashes().contains(&hash)).expect("some engine's")
+}
+
+fn type_of(name: &str) -> KeyType {
+    KeyType::ALL.into_iter().find(|of| of.name() == name).expect("a known type")
+}
+
+#[test]
+fn buckets_are_those_of_the_engines_own_classes() {
+    let mut seen: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    for line in include_str!("../vectors/engines.tsv").lines() {
+        let cells: Vec<&str> = line.split('\t').collect();
+        let [hash, of, key, buckets, bucket] = cells[..] else { panic!("five columns: {line}") };
+        let name = hash_of(hash);
+        let (buckets, bucket) = (buckets.parse().expect("a number"), bucket.parse().expect("a number"));
+        let bucketing = Bucketing::new(engine_of(name), Some(name), type_of(of), buckets).expect("the engine's");
+        assert_eq!(bucketing.bucket(key.as_bytes()), Some(bucket), "{line}");
+        *seen.entry((hash, of)).or_default() += 1;
+    }
+    // Each hash with each of its types has been printed by its engine, but for Iceberg's, whose specification has
+    // values, and for bytes, which PySpark's workers hash as they hash strings.
+    for hash in Hash::ALL.into_iter().filter(|hash| *hash != Hash::IcebergBucket) {
+        for of in hash.types() {
+            let unprinted = *of == KeyType::Bytes && hash != Hash::HashPartitioner;
+            assert!(unprinted || seen.contains_key(&(hash.name(), of.name())), "{hash} of {of}");
+        }
+    }
+}
+
+/// Iceberg's table specification, appendix B, has these hashes before the remainder.
+#[test]
+fn icebergs_hashes_are_those_of_its_specification() {
+    for (of, key, hash) in [
+        (KeyType::Int, "34", 2_017_239_379),
+        (KeyType::Long, "34", 2_017_239_379),
+        (KeyType::Decimal, "14.20", -500_754_589),
+        (KeyType::Date, "2017-11-16", -653_330_422),
+        (KeyType::Text, "iceberg", 1_210_000_089),
+        (KeyType::Uuid, "f79c3e09-677c-4bbd-a479-3f349cb785e7", 1_488_055_340),
+        (KeyType::Bytes, "\u{0}\u{1}\u{2}\u{3}", -188_683_207),
+    ] {
+        let value = of.value(key.as_bytes()).expect("a value");
+        assert_eq!(Hash::IcebergBucket.of(value), Some(hash), "{of} {key}");
+    }
+}
+
+/// The empty string is 0 in every version, whatever the seed.
+#[test]
+fn pythons_empty_string_is_zero_and_broken_text_has_no_hash() {
+    assert_eq!(python_hash_of_text(b""), Some(0));
+    assert_eq!(python_hash_of_text(b"\xff\xfe"), None);
+}
+
+#[test]
+fn another_engines_hash_is_refused_and_so_is_a_type_without_a_bucket() {
+    let error = Bucketing::new(Engine::Spark, Some(Hash::HiveV1), KeyType::Text, 8).expect_err("Hive's is not Spark's");
+    assert!(matches!(&error, BucketingError::NotOfEngine { known, .. } if known.contains("murmur3")), "{error}");
+    let error = Bucketing::new(Engine::Hive, None, KeyType::Uuid, 8).expect_err("Hive has no UUIDs");
+    assert!(matches!(&error, BucketingError::Type { known, .. } if known.contains("text")), "{error}");
+}
+
+#[test]
+fn what_is_no_value_of_the_type_has_no_bucket() {
+    for (of, key) in [
+        (KeyType::Int, "12a"),
+        (KeyType::Int, "2147483648"),
+        (KeyType::Long, ""),
+        (KeyType::Boolean, "yes"),
+        (KeyType::Date, "2023-02-29"),
+        (KeyType::Date, "1900-02-29"),
+        (KeyType::Date, "2023-13-01"),
+        (KeyType::Uuid, "f79c3e09-677c-4bbd-a479-3f349cb785e"),
+        (KeyType::Uuid, "f79c3e09-677c-4bbd-a479-3f349cb785eg"),
+        (KeyType::Decimal, "1.2.3"),
+        (KeyType::Decimal, "."),
+    ] {
+        assert_eq!(of.value(key.as_bytes()), None, "{of} {key}");
+    }
+}

@@ -1,0 +1,108 @@
+//! A plan as a file: which nodes keep which bucket.
+
+use super::Found;
+use crate::failure::Failure;
+use crate::kat_args::KatPlan;
+use placement::{Bucketing, Node, Part, Plan, SplitKey};
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// The file's version.
+const VERSION: u64 = 1;
+
+/// The plan's text. Bytes are those of what was read.
+pub fn text(found: &Found<'_>) -> String {
+    let plan = &found.planned.plan;
+    let bucketing = plan.bucketing();
+    let group = |part: &Part| part.group.clone();
+    let buckets = plan.parts().iter().filter(|part| part.of_key.is_none());
+    let parts_of = |number: u32| {
+        let parts = plan.parts().iter().filter(move |part| matches!(part.of_key, Some((key, _)) if key == number));
+        parts.map(|part| json!({ "bytes": part.bytes, "nodes": group(part) })).collect::<Vec<_>>()
+    };
+    let split = plan.split().iter().zip(0..).map(|(key, number)| {
+        json!({ "key": hex(&key.key), "text": String::from_utf8_lossy(&key.key), "bucket": key.bucket,
+                "bytes": key.bytes, "parts": parts_of(number) })
+    });
+    let value = json!({
+        "trunkline_plan": VERSION,
+        "key": found.rule.to_string(),
+        "key_type": bucketing.key_type().name(),
+        "engine": found.engine.name(),
+        "hash": bucketing.hash().name(),
+        "replicas": plan.replicas(),
+        "layout": found.args.layout,
+        "bytes": found.scanned.bytes,
+        "bytes_read": found.profile.bytes,
+        "nodes": plan.nodes(),
+        "buckets": buckets.map(|part| json!({ "bytes": part.bytes, "nodes": group(part) })).collect::<Vec<_>>(),
+        "split": split.collect::<Vec<_>>(),
+    });
+    format!("{value}\n")
+}
+
+/// Reads a plan that was made of the same question as now: hash, type and number of buckets.
+pub fn read(path: &Path, text: &str, bucketing: Bucketing, args: &KatPlan) -> Result<Plan, Failure> {
+    let name = path.display();
+    let wrong = |what: &str| Failure::Input(format!("{name} is no plan of `trunkline kat plan`: {what}"));
+    let value: Value = serde_json::from_str(text).map_err(|error| wrong(&error.to_string()))?;
+    if value["trunkline_plan"].as_u64() != Some(VERSION) {
+        return Err(wrong(&format!("its trunkline_plan is not {VERSION}")));
+    }
+    let buckets = value["buckets"].as_array().ok_or_else(|| wrong("it has no buckets"))?;
+    let asked = [
+        ("hash", value["hash"].as_str().unwrap_or_default().to_owned(), bucketing.hash().name().to_owned()),
+        ("type", value["key_type"].as_str().unwrap_or_default().to_owned(), bucketing.key_type().name().to_owned()),
+        ("layout", value["layout"].as_str().unwrap_or_default().to_owned(), args.layout.clone()),
+    ];
+    if let Some((what, before, now)) = asked.iter().find(|(_, before, now)| before != now) {
+        return Err(Failure::Input(format!("{name} is a plan by {what} {before}, not by {now}")));
+    }
+    let count = buckets.len() as u32;
+    if args.buckets.is_some_and(|buckets| buckets != count) {
+        return Err(Failure::Input(format!("{name} has {count} buckets; buckets stay as many when nodes come or go")));
+    }
+    let nodes: Vec<Node> =
+        serde_json::from_value(value["nodes"].clone()).map_err(|error| wrong(&format!("its nodes: {error}")))?;
+    if nodes.is_empty() || nodes.iter().any(|node| !(0.001..=1000.0).contains(&node.weight)) {
+        return Err(wrong("it has no nodes, or one whose weight is none"));
+    }
+    let part = |value: &Value, bucket: u32, of_key: Option<(u32, u32)>| -> Result<Part, Failure> {
+        let bytes = value["bytes"].as_u64().ok_or_else(|| wrong("a bucket has no bytes"))?;
+        let group = value["nodes"].as_array().ok_or_else(|| wrong("a bucket has no nodes"))?;
+        let group: Option<Vec<u32>> = group
+            .iter()
+            .map(|node| node.as_u64().filter(|node| *node < nodes.len() as u64).map(|node| node as u32))
+            .collect();
+        let group =
+            group.filter(|group| !group.is_empty()).ok_or_else(|| wrong("a bucket is on a node that is none"))?;
+        Ok(Part { bucket, of_key, bytes, group })
+    };
+    let mut parts =
+        (0..).zip(buckets).map(|(bucket, value)| part(value, bucket, None)).collect::<Result<Vec<_>, _>>()?;
+    let mut split = Vec::new();
+    for (number, value) in (0..).zip(value["split"].as_array().ok_or_else(|| wrong("it has no list of split keys"))?) {
+        let key = value["key"].as_str().and_then(unhex).ok_or_else(|| wrong("a split key has no key"))?;
+        let bucket = value["bucket"].as_u64().filter(|bucket| *bucket < u64::from(count));
+        let bucket = bucket.ok_or_else(|| wrong("a split key is in no bucket"))? as u32;
+        let of_key = value["parts"].as_array().filter(|parts| parts.len().is_power_of_two());
+        let of_key = of_key.ok_or_else(|| wrong("the parts of a split key are no power of two"))?;
+        for (place, value) in (0..).zip(of_key) {
+            parts.push(part(value, bucket, Some((number, place)))?);
+        }
+        split.push(SplitKey { key, bucket, bytes: value["bytes"].as_u64().unwrap_or(0), parts: of_key.len() as u32 });
+    }
+    let replicas = value["replicas"].as_u64().unwrap_or(1).clamp(1, 16) as usize;
+    Ok(Plan::of_parts(bucketing.with_buckets(count), nodes, replicas, split, parts))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn unhex(text: &str) -> Option<Vec<u8>> {
+    if text.len() % 2 != 0 || !text.is_ascii() {
+        return None;
+    }
+    (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).ok()).collect()
+}

@@ -1,0 +1,93 @@
+//! The words of `trunkline kat`.
+
+use clap::{ValueHint, builder::PossibleValuesParser};
+use placement::{Engine, Hash, KeyRule, KeyType};
+use std::path::PathBuf;
+
+#[derive(Debug, clap::Subcommand)]
+pub enum Kat {
+    /// Say what placing records by key would save a job's shuffle, what it costs, and when it does not pay
+    #[command(after_help = "Examples:
+  trunkline kat plan visits.tsv --nodes 16
+  trunkline kat plan visits.csv.gz --key column:3:, --engine spark --type long --nodes 16
+  trunkline kat plan events.json --key json:$.user.id --engine hive --nodes workers.txt --sample 0.01
+  trunkline kat plan book.txt --key tokens --value 4 --layout split --nodes 8
+  trunkline kat plan visits.tsv --nodes 16 -o plan.json
+  trunkline kat plan visits.tsv --nodes 17 --previous plan.json
+  trunkline kat plan --history job_1795217314114_0002.jhist.gz --nodes 8
+
+A key is found by: first-tab (the text before the first tab; the default), column:N or column:N:DELIMITER, regex:PATTERN \
+                  (its first group, or its match), json:PATH, tokens (the words), line.")]
+    Plan(Box<KatPlan>),
+}
+
+#[derive(Debug, clap::Args)]
+pub struct KatPlan {
+    /// Files of one record a line, plain or compressed by gzip; `-` is standard input
+    #[arg(required_unless_present = "history", value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub files: Vec<PathBuf>,
+    /// Where the key of a record is [default: first-tab]
+    #[arg(long, value_name = "RULE")]
+    pub key: Option<KeyRule>,
+    /// The key's type in the engine, whose hash of a number is not that of its digits
+    #[arg(long = "type", value_name = "TYPE", default_value = "text", value_parser = words(KeyType::ALL.map(KeyType::name)))]
+    pub key_type: String,
+    /// Who runs the job
+    #[arg(long, default_value = "mapreduce", value_parser = words(Engine::ALL.map(Engine::name)))]
+    pub engine: String,
+    /// The hash by which it partitions [default: the engine's usual one]
+    #[arg(long, value_parser = words(Hash::ALL.map(Hash::name)))]
+    pub hash: Option<String>,
+    /// How many nodes, or their names between commas with optional rack and weight (a@rack-1=2), or a file of such
+    /// names, as Hadoop's `workers`
+    #[arg(long, value_name = "NODES", required = true)]
+    pub nodes: String,
+    /// Buckets; for a layout that removes the engine's exchange, the engine's own number [default: 64 a node]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub buckets: Option<u32>,
+    /// Copies of each record
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=16))]
+    pub replicas: u32,
+    /// The part of the records to read, evenly from all over the files [default: 1 up to 1 GB, else 0.01]
+    #[arg(long, value_name = "F", value_parser = part)]
+    pub sample: Option<f64>,
+    /// What is laid out: whole records by their first key, a record for each key with its value, or the keys alone
+    #[arg(long, default_value = "whole", value_parser = words(["whole", "split", "projected"]))]
+    pub layout: String,
+    /// Bytes of the value that the job emits with each key [default: the whole record]
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(0..=1 << 30))]
+    pub value: Option<u64>,
+    /// The data are in HDFS already, and are written anew
+    #[arg(long)]
+    pub present: bool,
+    /// Write the plan, bucket by bucket, as JSON
+    #[arg(short, long, value_name = "PLAN", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+    /// Overwrite a plan that is there
+    #[arg(long, requires = "output")]
+    pub force: bool,
+    /// An earlier plan of the same data: what has room where it stands stays there
+    #[arg(long, value_name = "PLAN", value_hint = ValueHint::FilePath)]
+    pub previous: Option<PathBuf>,
+    /// Histories of jobs, or folders of them: which of their files, laid out by key, would save which of their shuffles
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::AnyPath, conflicts_with_all = ["files", "previous", "output"])]
+    pub history: Vec<PathBuf>,
+    /// Print the figures as JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Show no progress
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+fn words<const N: usize>(words: [&'static str; N]) -> PossibleValuesParser {
+    PossibleValuesParser::new(words)
+}
+
+/// A part of a whole, above 0 and up to 1.
+fn part(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(part) if part > 0.0 && part <= 1.0 => Ok(part),
+        _ => Err("a part is above 0 and at most 1, as 0.01".to_owned()),
+    }
+}
