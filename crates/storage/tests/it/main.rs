@@ -1,5 +1,7 @@
 //! Every integration test of `storage`, in one program.
 
 mod disk;
+mod power_policies;
+mod power_profiles;
 mod processor;
 mod store;
