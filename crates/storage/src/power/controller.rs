@@ -245,7 +245,11 @@ impl Controller {
     fn settle(&mut self, now: Time, disk: u32) {
         let seat = &mut self.seats[disk as usize];
         while let Some((at, depth)) = seat.next_step() {
-            if at > now || !seat.is_settled() || !seat.bucket(depth).is_some_and(|bucket| bucket.take(now)) {
+            if at > now || !seat.is_settled() {
+                return;
+            }
+            let free = seat.is_free(depth);
+            if !free && !seat.bucket(depth).is_some_and(|bucket| bucket.take(now)) {
                 return;
             }
             seat.power.rest(now, depth);
@@ -294,6 +298,10 @@ impl Seat {
     const fn is_settled(&self) -> bool {
         matches!(self.power.state(), PowerState::Idle | PowerState::Rest(_))
     }
+    /// Going there wears nothing: the heads are parked already.
+    const fn is_free(&self, depth: Depth) -> bool {
+        !matches!(depth, Depth::Standby) && matches!(self.power.state(), PowerState::Rest(_))
+    }
     const fn bucket(&mut self, depth: Depth) -> Option<&mut Bucket> {
         match depth {
             Depth::Standby => self.starts.as_mut(),
@@ -314,6 +322,9 @@ impl Seat {
     }
     fn deadline(&self) -> Time {
         let step = self.next_step().filter(|_| self.is_settled()).map_or(Time::MAX, |(at, depth)| {
+            if self.is_free(depth) {
+                return at;
+            }
             // Not before there is a token.
             let bucket = if depth == Depth::Standby { self.starts } else { self.loads };
             bucket.map_or(Time::MAX, |mut bucket| bucket.next(at))
