@@ -7,6 +7,7 @@
 mod cache;
 mod disk;
 mod flash;
+pub mod power;
 mod presets;
 mod processor;
 mod rotating;

@@ -1,0 +1,76 @@
+//! A wear budget: how often in a day a disk may be put to rest.
+//!
+//! Manuals promise 50,000 starts of a motor and 600,000 loads of the heads; over five years that is 27 and 329 a day. A
+//! rest takes its token when it begins, because it ends with a start in any case. The bucket holds `burst` tokens and
+//! gains `per_day - burst` in a day, so that no 24 hours see more than `per_day`.
+
+use units::Time;
+
+const DAY: Time = Time::from_secs(86_400);
+
+/// How often in any 24 hours.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Budget {
+    per_day: u32,
+    burst: u32,
+}
+
+impl Budget {
+    /// So many in any 24 hours, a third of them at once. Less than 2 is no budget: `None`.
+    pub const fn per_day(per_day: u32) -> Option<Self> {
+        if per_day < 2 {
+            return None;
+        }
+        let burst = if per_day < 6 { 1 } else { per_day / 3 };
+        Some(Self { per_day, burst })
+    }
+    /// The most in any 24 hours.
+    pub const fn most(self) -> u32 {
+        self.per_day
+    }
+    /// The most from the start until `at`.
+    pub const fn until(self, at: Time) -> u32 {
+        let gained = at.as_ps() as u128 * (self.per_day - self.burst) as u128 / DAY.as_ps() as u128;
+        self.burst.saturating_add(if gained > u32::MAX as u128 { u32::MAX } else { gained as u32 })
+    }
+}
+
+/// A bucket of a budget's tokens.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Bucket {
+    budget: Budget,
+    /// Tokens, each a day of picoseconds.
+    level: u128,
+    at: Time,
+}
+
+impl Bucket {
+    /// A full bucket.
+    pub const fn new(budget: Budget, now: Time) -> Self {
+        Self { budget, level: budget.burst as u128 * DAY.as_ps() as u128, at: now }
+    }
+    fn fill(&mut self, now: Time) {
+        let gain = u128::from(self.budget.per_day - self.budget.burst);
+        let most = u128::from(self.budget.burst) * u128::from(DAY.as_ps());
+        let passed = u128::from(now.saturating_sub(self.at).as_ps());
+        self.level = (self.level + passed * gain).min(most);
+        self.at = now.max(self.at);
+    }
+    /// Takes a token, if there is one.
+    pub fn take(&mut self, now: Time) -> bool {
+        self.fill(now);
+        let token = u128::from(DAY.as_ps());
+        let enough = self.level >= token;
+        if enough {
+            self.level -= token;
+        }
+        enough
+    }
+    /// When there is a token, from `now` on.
+    pub fn next(&mut self, now: Time) -> Time {
+        self.fill(now);
+        let lacking = u128::from(DAY.as_ps()).saturating_sub(self.level);
+        let gain = u128::from(self.budget.per_day - self.budget.burst).max(1);
+        self.at.saturating_add(Time::from_ps(lacking.div_ceil(gain).try_into().unwrap_or(u64::MAX)))
+    }
+}

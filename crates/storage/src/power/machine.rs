@@ -1,0 +1,332 @@
+//! The power states of one disk, what it has drawn, and what woke it.
+
+use super::profile::{Depth, Profile};
+use crate::disk::Op;
+use units::{Energy, Power, Time};
+
+/// Why a disk was woken.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Cause {
+    /// A read of a replica that only sleeping disks had.
+    Read,
+    /// A write of a replica.
+    Write,
+    /// A read by a node that helps a slower one.
+    Helping,
+    /// The prediction: the node's primary blocks are about to be used up.
+    Predicted,
+    /// The last primary block was fetched.
+    LastBlock,
+    /// A primary disk has failed.
+    PrimaryFailed,
+    /// A primary disk is expected to fail.
+    FailureExpected,
+    /// Data are imported.
+    Import,
+    /// Lost replicas are made again.
+    Recovery,
+    /// More gears are needed.
+    Gear,
+    /// The writes are many.
+    WriteIntensive,
+    /// The off-load log is emptied.
+    Flush,
+    /// A planned window for background work.
+    Window,
+    /// Background work at a time of its own, by the place of its description.
+    Background(u8),
+}
+
+impl Cause {
+    /// How many kinds there are, background work counted once.
+    pub const KINDS: usize = 14;
+    /// Its kind, below [`Cause::KINDS`].
+    pub const fn kind(self) -> usize {
+        match self {
+            Self::Read => 0,
+            Self::Write => 1,
+            Self::Helping => 2,
+            Self::Predicted => 3,
+            Self::LastBlock => 4,
+            Self::PrimaryFailed => 5,
+            Self::FailureExpected => 6,
+            Self::Import => 7,
+            Self::Recovery => 8,
+            Self::Gear => 9,
+            Self::WriteIntensive => 10,
+            Self::Flush => 11,
+            Self::Window => 12,
+            Self::Background(_) => 13,
+        }
+    }
+    /// The name of a kind.
+    pub const fn kind_name(kind: usize) -> &'static str {
+        match kind {
+            0 => "read",
+            1 => "write",
+            2 => "helping",
+            3 => "predicted",
+            4 => "last block",
+            5 => "primary failed",
+            6 => "failure expected",
+            7 => "import",
+            8 => "recovery",
+            9 => "gear",
+            10 => "write-intensive",
+            11 => "flush",
+            12 => "window",
+            _ => "background",
+        }
+    }
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        Self::kind_name(self.kind())
+    }
+}
+
+/// A state that a disk draws power in.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum PowerState {
+    /// Reads.
+    Read,
+    /// Writes.
+    Write,
+    /// Ready, with nothing to do.
+    Idle,
+    /// On the way down to a depth.
+    Down(Depth),
+    /// At rest.
+    Rest(Depth),
+    /// On the way up from a depth.
+    Up(Depth),
+}
+
+impl PowerState {
+    /// How many there are.
+    pub const COUNT: usize = 12;
+    /// All of them, by [`PowerState::index`].
+    pub const ALL: [Self; Self::COUNT] = [
+        Self::Read,
+        Self::Write,
+        Self::Idle,
+        Self::Down(Depth::IdleB),
+        Self::Down(Depth::IdleC),
+        Self::Down(Depth::Standby),
+        Self::Rest(Depth::IdleB),
+        Self::Rest(Depth::IdleC),
+        Self::Rest(Depth::Standby),
+        Self::Up(Depth::IdleB),
+        Self::Up(Depth::IdleC),
+        Self::Up(Depth::Standby),
+    ];
+    /// Place in [`PowerState::ALL`].
+    pub const fn index(self) -> usize {
+        match self {
+            Self::Read => 0,
+            Self::Write => 1,
+            Self::Idle => 2,
+            Self::Down(depth) => 3 + depth.index(),
+            Self::Rest(depth) => 6 + depth.index(),
+            Self::Up(depth) => 9 + depth.index(),
+        }
+    }
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Idle => "idle",
+            Self::Down(_) => "down",
+            Self::Rest(depth) => depth.name(),
+            Self::Up(_) => "up",
+        }
+    }
+    /// What a drive draws in it.
+    pub fn power(self, profile: &Profile) -> Power {
+        let rest = |depth| profile.rest(depth);
+        match self {
+            Self::Read => profile.read,
+            Self::Write => profile.write,
+            Self::Idle => profile.idle,
+            Self::Down(depth) => rest(depth).map(|rest| rest.down.power()).unwrap_or_default(),
+            Self::Rest(depth) => rest(depth).map(|rest| rest.power).unwrap_or_default(),
+            Self::Up(depth) => rest(depth).map(|rest| rest.up.power()).unwrap_or_default(),
+        }
+    }
+}
+
+/// A move between being ready and at rest, for a page and for whoever asks who woke a disk.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Change {
+    /// When.
+    pub at: Time,
+    /// The state from then on; use is counted as idle.
+    pub state: PowerState,
+    /// Why it was woken, if it was.
+    pub cause: Option<Cause>,
+}
+
+/// Changes that are kept of one disk. Beyond it they are counted only.
+const KEPT: usize = 20_000;
+
+/// The power of one disk.
+#[derive(Clone, Debug)]
+pub struct DiskPower {
+    profile: Profile,
+    state: PowerState,
+    /// Since when the ledger has not counted.
+    since: Time,
+    /// The end of a move.
+    until: Time,
+    /// Wanted awake while still on the way down.
+    wanted: Option<Cause>,
+    times: [Time; PowerState::COUNT],
+    wakes: [[u32; Cause::KINDS]; 3],
+    changes: Vec<Change>,
+}
+
+impl DiskPower {
+    /// A disk that is ready.
+    pub fn new(profile: Profile, now: Time) -> Self {
+        Self {
+            profile,
+            state: PowerState::Idle,
+            since: now,
+            until: Time::MAX,
+            wanted: None,
+            times: [Time::ZERO; PowerState::COUNT],
+            wakes: [[0; Cause::KINDS]; 3],
+            changes: Vec::new(),
+        }
+    }
+    /// Its profile.
+    pub const fn profile(&self) -> &Profile {
+        &self.profile
+    }
+    /// What it does.
+    pub const fn state(&self) -> PowerState {
+        self.state
+    }
+    /// Whether it can serve a request at once.
+    pub const fn is_ready(&self) -> bool {
+        matches!(self.state, PowerState::Read | PowerState::Write | PowerState::Idle)
+    }
+    /// Whether it rests and nobody has asked for it.
+    pub const fn is_resting(&self) -> bool {
+        match self.state {
+            PowerState::Rest(_) => true,
+            PowerState::Down(_) => self.wanted.is_none(),
+            _ => false,
+        }
+    }
+    /// Whether its motor is on the way up.
+    pub const fn is_starting(&self) -> bool {
+        matches!(self.state, PowerState::Up(Depth::Standby))
+    }
+    /// Serves from now on; only where it is ready.
+    pub fn serve(&mut self, now: Time, op: Op) {
+        if self.is_ready() {
+            self.become_state(now, if op == Op::Read { PowerState::Read } else { PowerState::Write });
+        }
+    }
+    /// Has nothing to serve any more.
+    pub fn stop(&mut self, now: Time) {
+        if self.is_ready() {
+            self.become_state(now, PowerState::Idle);
+        }
+    }
+    /// Goes to a depth; false where it is not idle, deeper already, or has no such depth.
+    pub fn rest(&mut self, now: Time, depth: Depth) -> bool {
+        let Some(rest) = self.profile.rest(depth).copied() else { return false };
+        let allowed = match self.state {
+            PowerState::Idle => true,
+            PowerState::Rest(from) => from < depth,
+            _ => false,
+        };
+        if allowed {
+            self.note(now, PowerState::Down(depth), None);
+            self.until = now + rest.down.time;
+            self.on_timer(now);
+        }
+        allowed
+    }
+    /// Is wanted; returns whether that was news to it.
+    pub fn wake(&mut self, now: Time, cause: Cause) -> bool {
+        match self.state {
+            PowerState::Rest(depth) => {
+                self.rise(now, depth, cause);
+                true
+            }
+            PowerState::Down(_) if self.wanted.is_none() => {
+                self.wanted = Some(cause);
+                true
+            }
+            _ => false,
+        }
+    }
+    /// When a move ends; never while it makes none.
+    pub const fn deadline(&self) -> Time {
+        self.until
+    }
+    /// Ends a move that is over; returns whether the disk has become ready.
+    pub fn on_timer(&mut self, now: Time) -> bool {
+        if now < self.until {
+            return false;
+        }
+        self.until = Time::MAX;
+        match self.state {
+            PowerState::Down(depth) => {
+                self.note(now, PowerState::Rest(depth), None);
+                if let Some(cause) = self.wanted.take() {
+                    self.rise(now, depth, cause);
+                }
+                self.is_ready()
+            }
+            PowerState::Up(_) => {
+                self.note(now, PowerState::Idle, None);
+                true
+            }
+            _ => false,
+        }
+    }
+    fn rise(&mut self, now: Time, depth: Depth, cause: Cause) {
+        self.wakes[depth.index()][cause.kind()] += 1;
+        self.note(now, PowerState::Up(depth), Some(cause));
+        self.until = now + self.profile.rest(depth).map_or(Time::ZERO, |rest| rest.up.time);
+        self.on_timer(now);
+    }
+    fn note(&mut self, now: Time, state: PowerState, cause: Option<Cause>) {
+        self.become_state(now, state);
+        if self.changes.len() < KEPT {
+            self.changes.push(Change { at: now, state, cause });
+        }
+    }
+    fn become_state(&mut self, now: Time, state: PowerState) {
+        self.times[self.state.index()] += now.saturating_sub(self.since);
+        self.since = now.max(self.since);
+        self.state = state;
+    }
+    /// Time in each state up to `now`, by [`PowerState::index`]; together, the time since the start.
+    pub fn times(&self, now: Time) -> [Time; PowerState::COUNT] {
+        let mut times = self.times;
+        times[self.state.index()] += now.saturating_sub(self.since);
+        times
+    }
+    /// Energy up to `now`: the sum over the states of power times time.
+    pub fn energy(&self, now: Time) -> Energy {
+        let times = self.times(now);
+        PowerState::ALL.iter().map(|state| state.power(&self.profile).over(times[state.index()])).sum()
+    }
+    /// How often it was woken out of a depth, by kind of cause.
+    pub const fn wakes(&self, depth: Depth) -> &[u32; Cause::KINDS] {
+        &self.wakes[depth.index()]
+    }
+    /// How often its motor was started.
+    pub fn starts(&self) -> u32 {
+        self.wakes[Depth::Standby.index()].iter().sum()
+    }
+    /// Its moves, oldest first; the first 20,000.
+    pub fn changes(&self) -> &[Change] {
+        &self.changes
+    }
+}
