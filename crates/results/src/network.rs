@@ -199,6 +199,8 @@ pub struct Disk {
     pub name: String,
     /// The node it belongs to, or the first one that shares it.
     pub node: u32,
+    /// What it holds: the words of its `role`.
+    pub role: String,
     /// Bytes read.
     pub read: Bytes,
     /// Bytes written.
@@ -498,6 +500,7 @@ pub static DISKS: Metrics<Disk> = Metrics {
         figure("requests", "Requests served.").count("requests", |disk| disk.requests),
         figure("seeks", "Times that it positioned.").count("times", |disk| disk.seeks),
         figure("busy_s", "Time spent serving.").time(|disk| disk.busy),
+        figure("role", "What it holds: the words of its `role`.").text(|disk| disk.role.clone()),
         figure("disk", "The part of each step spent serving.").series("share", |disk| widened(&disk.utilisation)),
     ],
 };

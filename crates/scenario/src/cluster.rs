@@ -1,5 +1,6 @@
 //! The machines: how many, of what kind, where they stand, what they share.
 
+use super::disk::{Disk, DiskPreset};
 use super::key::{choice, preset_base, section};
 use super::problem::Problems;
 use super::tree::Tree;
@@ -52,7 +53,8 @@ section! {
         master: bool = true;
         /// Cores of the machine, shared by its nodes.
         cores: u32 = 2, 1..=4096;
-        /// Disks of the machine, shared by its nodes.
+        /// Disks of the machine, shared by its nodes: how many there are of each entry of the first node's `disk` that
+        /// does not say so itself.
         disks: u32 = 1, 1..=1000;
         /// Rate of the machine's network card, shared by its nodes. Left out: each node has its own link.
         rate: Option<BitRate> = None, BitRate::from_bps(1)..=BitRate::from_gbps(10_000);
@@ -71,20 +73,6 @@ choice! {
         Opteron2425 = "opteron-2425",
         /// NVIDIA Tegra 3 quad-core 1.6 GHz, 1 GiB, NAND flash (lee2014, Table 3.2).
         Nexus7 = "nexus7",
-    }
-}
-
-choice! {
-    /// Kinds of disk.
-    pub enum DiskPreset {
-        /// A SATA disk of 2009, 7,200 rotations a minute.
-        Sata2009 = "sata-2009",
-        /// A SATA flash disk.
-        Ssd = "ssd",
-        /// The flash of a tablet.
-        NandFlash = "nand-flash",
-        /// A virtual disk behind a page cache that holds the job's data.
-        Virtual = "virtual",
     }
 }
 
@@ -107,10 +95,10 @@ section! {
         variation: f64 = 0.0, 0.0..=0.3;
         /// Main memory. The page cache uses it, and it bounds the default of `mapreduce.node-memory`.
         memory: Bytes = Bytes::from_mib(24 << 10), Bytes::from_mib(1)..=Bytes::from_mib(1 << 30);
-        /// Disks for HDFS blocks and intermediate data.
+        /// How many there are of each entry of `disk` that does not say so itself.
         disks: u32 = 1, 1..=1000;
-        /// The model of each disk.
-        disk: DiskPreset = DiskPreset::Virtual;
+        /// The disks: a preset's name, or a table for each kind of disk with what it holds (`[[node.disk]]`).
+        disk: Vec<Disk> = vec![Disk::default()];
         /// Power of the idle node with its disks, screen off. Left out: its energy is not counted.
         idle_power: Option<Power> = None, WATTS;
         /// Additional power of each busy core.
@@ -167,6 +155,7 @@ impl NodePreset {
             Self::Opteron2425 => (12, 0.31, 32 << 10, DiskPreset::Sata2009),
             Self::Nexus7 => (4, 0.1, 1 << 10, DiskPreset::NandFlash),
         };
+        let disk = vec![Disk { preset: disk, ..Disk::default() }];
         let node = Node { preset: self, cores, speed, memory: Bytes::from_mib(memory), disk, ..Node::default() };
         if self != Self::Nexus7 {
             return node;
@@ -192,16 +181,4 @@ impl NodePreset {
 /// The preset that a node's table or text names, else the default.
 fn node_base(tree: &Tree, problems: &mut Problems) -> Option<Node> {
     preset_base(tree, problems, NodePreset::node)
-}
-
-section! {
-    /// Overrides of what the disk presets say, for every disk of the cluster.
-    pub struct Storage {
-        /// Mean positioning time: seek and rotation.
-        position: Option<Time> = None, Time::ZERO..=Time::from_secs(10);
-        /// Rate of sequential reads.
-        read: Option<BitRate> = None, BitRate::from_bps(1)..=BitRate::from_gbps(1_000);
-        /// Rate of sequential writes.
-        write: Option<BitRate> = None, BitRate::from_bps(1)..=BitRate::from_gbps(1_000);
-    }
 }

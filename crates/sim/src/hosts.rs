@@ -18,11 +18,17 @@ pub(crate) struct MachineSpec {
     pub cores: u32,
     /// Threads of other work that are always ready to run.
     pub load: f64,
-    pub disks: u32,
-    /// Model of each of its disks.
-    pub disk: DiskSpec,
+    pub disks: Vec<DiskOfMachine>,
     /// Memory for the page cache.
     pub memory: Bytes,
+}
+
+/// A disk of a machine.
+#[derive(Clone, Debug)]
+pub(crate) struct DiskOfMachine {
+    pub spec: DiskSpec,
+    /// What it holds, as results name it.
+    pub role: String,
 }
 
 /// A node on a machine.
@@ -86,6 +92,20 @@ struct Host {
     /// Cores of each of its nodes, for shares of time.
     cores: f64,
     name: String,
+    /// By disk: what it holds.
+    roles: Vec<String>,
+}
+
+/// A disk in the course of a run.
+#[derive(Debug)]
+pub(crate) struct DiskState<'a> {
+    /// "worker-1 disk 0".
+    pub name: String,
+    /// The first node of its machine.
+    pub node: NodeId,
+    /// What it holds.
+    pub role: &'a str,
+    pub counters: DiskCounters,
 }
 
 /// Factors of a node's speed.
@@ -207,12 +227,21 @@ impl Hosts {
         self.machines[self.places[node.0 as usize].0].cores
     }
 
-    /// All disks: name, first node of its machine, counters.
-    pub fn disks(&self, now: Time) -> impl Iterator<Item = (String, NodeId, DiskCounters)> {
+    /// All disks, machine by machine.
+    pub fn disks(&self, now: Time) -> impl Iterator<Item = DiskState<'_>> {
         self.machines.iter().flat_map(move |host| {
-            (0..host.store.disk_count()).map(move |disk| {
-                (format!("{} disk {disk}", host.name), host.nodes[0], host.store.disk_counters(now, disk))
+            host.roles.iter().enumerate().map(move |(disk, role)| DiskState {
+                name: format!("{} disk {disk}", host.name),
+                node: host.nodes[0],
+                role,
+                counters: host.store.disk_counters(now, disk),
             })
+        })
+    }
+    /// Time that each disk has spent serving, machine by machine.
+    pub fn disks_busy(&self, now: Time) -> impl Iterator<Item = Time> {
+        self.machines.iter().flat_map(move |host| {
+            (0..host.store.disk_count()).map(move |disk| host.store.disk_counters(now, disk).busy)
         })
     }
 
@@ -224,14 +253,16 @@ impl Hosts {
 
 impl Host {
     fn new(spec: MachineSpec, index: u32) -> Self {
+        let disks: Vec<DiskSpec> = spec.disks.iter().map(|disk| disk.spec).collect();
         Self {
             processor: Processor::with_load(spec.cores, spec.load),
             processor_alarm: Alarm::new(PROCESSOR, index),
-            store: Store::new(&vec![spec.disk; spec.disks as usize], CacheSpec::linux(spec.memory)),
+            store: Store::new(&disks, CacheSpec::linux(spec.memory)),
             store_alarm: Alarm::new(STORE, index),
             nodes: Vec::new(),
             cores: f64::from(spec.cores),
             name: spec.name,
+            roles: spec.disks.into_iter().map(|disk| disk.role).collect(),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{Call, Hdfs, Request, wire};
 use crate::context::Context;
+use crate::disks::{Data, Disks, Turns};
 use crate::ids::{BlockId, NodeId, Process, Server};
 use crate::rpc;
 use std::collections::BTreeMap;
@@ -12,9 +13,9 @@ use units::{Bytes, Time};
 pub(super) struct DataNode {
     /// Finished replicas.
     pub replicas: BTreeMap<BlockId, Replica>,
-    /// Replicas that are being written, and the disk of each.
-    pub begun: BTreeMap<BlockId, u32>,
-    pub volumes: Volumes,
+    /// Replicas that are being written, and where.
+    pub begun: BTreeMap<BlockId, Place>,
+    volumes: Turns,
     /// Reads and writes under way.
     pub transfers: u32,
     /// A heartbeat has no answer yet; the next one waits for it (`BPServiceActor.offerService` calls one at a time).
@@ -25,24 +26,25 @@ pub(super) struct DataNode {
     life: u32,
 }
 
+/// Where a replica is on its DataNode.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Place {
+    pub disk: u32,
+    /// The first of its block: the one that storage policies treat apart.
+    pub first: bool,
+}
+
 /// A finished replica.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Replica {
-    pub disk: u32,
+    pub place: Place,
     pub length: Bytes,
 }
 
-/// The disks take turns in receiving replicas (`RoundRobinVolumeChoosingPolicy`).
-#[derive(Debug, Default)]
-pub(super) struct Volumes {
-    turn: u32,
-}
-
-impl Volumes {
-    pub fn next(&mut self, disks: u32) -> u32 {
-        let disk = self.turn % disks.max(1);
-        self.turn = disk + 1;
-        disk
+impl DataNode {
+    /// The disk for a new replica of a block, the first of the block or not, of a file that the run writes or not.
+    pub fn choose(&mut self, disks: &Disks, written: bool, first: bool) -> Place {
+        Place { disk: self.volumes.take(disks, Data::replica(written, first)), first }
     }
 }
 

@@ -135,7 +135,7 @@ impl Hdfs {
         candidates.sort_by_key(|node| ctx.nodes.distance(reader, *node));
         let Some(&node) = candidates.first() else { return self.next_round(ctx, id) };
         let local = node == reader;
-        let disk = self.datanodes[node.0 as usize].replicas.get(&read.block).map(|replica| replica.disk);
+        let disk = self.datanodes[node.0 as usize].replicas.get(&read.block).map(|replica| replica.place.disk);
         let at = read.at;
         read.attempt = read.attempt.wrapping_add(1);
         read.progress = ctx.now;
@@ -316,7 +316,7 @@ impl Hdfs {
             ReadMessage::Packet => self.arrived(ctx, id, packet_at(packet_size, at, to)),
             ReadMessage::Header => {
                 let node = source.node;
-                let Some(disk) = self.datanodes[node.0 as usize].replicas.get(&block).map(|replica| replica.disk)
+                let Some(disk) = self.datanodes[node.0 as usize].replicas.get(&block).map(|replica| replica.place.disk)
                 else {
                     // The replica is not there: the DataNode refuses.
                     return ctx.close(conn, End::Server);

@@ -37,6 +37,7 @@ pub use request::{
 
 use crate::batteries::Charges;
 use crate::context::Context;
+use crate::disks::Turns;
 use crate::event::{ReadNews, WriteNews};
 use crate::ids::{ApplicationId, AttemptId, CallId, ContainerId, JobId, NodeId, Process, ReadId, Server, WriteId};
 use crate::platform::Platform;
@@ -68,7 +69,8 @@ pub struct MapReduce {
     attempts: Vec<Attempt>,
     /// By attempt.
     outputs: Vec<AttemptOutput>,
-    next_disk: Vec<u32>,
+    /// By node: which disk takes the next local file.
+    turns: Vec<Turns>,
     /// By job (YARN).
     masters: Vec<AppMaster>,
     /// The attempts in YARN's containers.
@@ -157,7 +159,7 @@ impl MapReduce {
             jobs,
             attempts: Vec::new(),
             outputs: Vec::new(),
-            next_disk: vec![0; nodes],
+            turns: vec![Turns::default(); nodes],
             finished: false,
         }
     }

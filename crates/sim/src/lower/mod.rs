@@ -3,6 +3,7 @@
 mod air;
 mod bonds;
 mod check;
+mod disks;
 mod energy;
 mod hadoop;
 mod hosts;
