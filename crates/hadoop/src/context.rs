@@ -74,6 +74,10 @@ impl Nodes {
     pub fn is_up(&self, node: NodeId) -> bool {
         self.up[node.0 as usize]
     }
+    /// A disk of a node is gone.
+    pub(crate) fn lose_disk(&mut self, node: NodeId, disk: u32) {
+        self.infos[node.0 as usize].disks.lose(disk);
+    }
     pub(crate) fn set_up(&mut self, node: NodeId, up: bool) {
         self.up[node.0 as usize] = up;
     }

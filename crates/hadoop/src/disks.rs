@@ -68,6 +68,12 @@ impl Disks {
         }
         Self { count: count.max(1), lists }
     }
+    /// A disk is gone: new data go to the others that hold such. What only it would hold has nowhere else to go.
+    pub fn lose(&mut self, disk: u32) {
+        for list in self.lists.iter_mut().filter(|list| list.len() > 1) {
+            list.retain(|other| *other != disk);
+        }
+    }
     /// How many there are.
     pub const fn count(&self) -> u32 {
         self.count

@@ -31,7 +31,7 @@ mod wifi_check;
 pub use bond::{Bond, BondHash, BondMode, Lacp, Misfit};
 pub use check::Check;
 pub use cluster::{Cluster, Generation, Group, Host, Node, NodePreset, Throttle};
-pub use disk::{Disk, DiskPreset, DiskRole, Storage};
+pub use disk::{Array, Disk, DiskPreset, DiskRole, DiskScheduler, RaidLevel, Storage};
 pub use document::{reference, schema};
 pub use hadoop::{Hdfs, Job, JobCodec, MapReduce, Master, Scheduler, Uber, WorkloadKind};
 pub use mobility::{Mobility, MobilityKind, Place, PlaceKind};

@@ -22,6 +22,8 @@ pub(super) struct DataNode {
     in_heartbeat: bool,
     /// One was due meanwhile.
     overdue: bool,
+    /// A volume is gone since its last report.
+    volume_lost: bool,
     /// How often it has started; tells timers of an earlier life.
     life: u32,
 }
@@ -110,6 +112,23 @@ impl Hdfs {
         }
         self.report_blocks(ctx, node);
         ctx.timer_in(self.config.block_report_interval, Request::ReportDue { node, life });
+    }
+
+    /// A volume is gone: the DataNode goes on with the others (`dfs.datanode.failed.volumes.tolerated`) and reports what
+    /// it still has (`DataNode.handleVolumeFailures`).
+    pub(crate) fn on_disk_lost(&mut self, ctx: &mut Context, node: NodeId, disk: u32) {
+        let datanode = self.datanode(node);
+        datanode.replicas.retain(|_, replica| replica.place.disk != disk);
+        datanode.begun.retain(|_, place| place.disk != disk);
+        datanode.volume_lost = true;
+        if node != ctx.nodes.master() && ctx.nodes.is_up(node) {
+            self.report_blocks(ctx, node);
+        }
+    }
+
+    /// Whether a volume has been lost since this was last asked: the NameNode compares the report with what it knows.
+    pub(super) fn has_lost_a_volume(&mut self, node: NodeId) -> bool {
+        std::mem::take(&mut self.datanode(node).volume_lost)
     }
 
     pub(super) fn report_blocks(&mut self, ctx: &mut Context, node: NodeId) {

@@ -168,6 +168,16 @@ impl Hdfs {
             Request::ReadDisk { read, source } => self.read_disk_done(ctx, read, source),
         }
     }
+    /// A disk request has failed: a reader turns to another replica, a pipeline goes on without the node, a copy is
+    /// ordered again.
+    pub(crate) fn on_disk_failed(&mut self, ctx: &mut Context, request: Request) {
+        match request {
+            Request::ReadDisk { read, source } => self.read_disk_failed(ctx, read, source),
+            Request::PipelineDisk { pipeline, hop } => self.break_pipeline(ctx, pipeline, hop),
+            Request::SourceDisk(pipeline) => self.discard_pipeline(ctx, pipeline),
+            _ => {}
+        }
+    }
     pub(crate) fn on_node_down(&mut self, ctx: &mut Context, node: NodeId) {
         self.reads_node_down(ctx, node);
         self.writes_node_down(ctx, node);

@@ -292,6 +292,17 @@ impl Hdfs {
         if local { self.arrived(ctx, id, bytes) } else { self.advance_read(ctx, id) }
     }
 
+    /// The DataNode cannot read its replica: it closes the connection.
+    pub(super) fn read_disk_failed(&mut self, ctx: &mut Context, id: ReadId, attempt: u32) {
+        let Some(read) = self.reads.get_mut(&id).filter(|read| read.attempt == attempt) else { return };
+        let Some(source) = &mut read.source else { return };
+        source.asked = read.end;
+        match source.conn {
+            Some(conn) => ctx.close(conn, End::Server),
+            None => self.fail_over(ctx, id),
+        }
+    }
+
     pub(super) fn read_connected(&mut self, ctx: &mut Context, id: ReadId, conn: ConnId) {
         let Some(read) = self.reads.get_mut(&id) else { return ctx.abort(conn, End::Client) };
         // Connecting may take as long as silence after it.

@@ -243,6 +243,12 @@ impl MapReduce {
             Request::Task(id, request) => self.on_task_answer(platform, id, request),
         }
     }
+    /// A disk request of a task has failed: so does the attempt.
+    pub(crate) fn on_disk_failed(&mut self, platform: &mut Platform, request: Request) {
+        if let Request::Task(id, _) = request {
+            self.fail_on_node(platform, id, reason::DISK_LOST);
+        }
+    }
     /// A call has been processed at its server.
     pub(crate) fn on_served(&mut self, platform: &mut Platform, id: CallId, to: Server, call: Call) {
         match call {

@@ -17,6 +17,7 @@ pub(super) fn check(check: &mut Check<'_>) {
     let scenario = check.scenario;
     flows(check);
     disks::check(check);
+    disks::check_faults(check);
     queues(check);
     room(check);
     rate(check);

@@ -40,7 +40,7 @@ fn shared_machine(scenario: &Scenario, first: &NodeSpec, number: usize) -> Machi
 }
 
 fn machine(scenario: &Scenario, node: &NodeSpec, name: String, cores: u32) -> MachineSpec {
-    let disk = |disk: &Disk| DiskOfMachine { spec: disks::disk_spec(disk, &scenario.storage), role: disks::role(disk) };
+    let disk = |disk: &Disk| DiskOfMachine { spec: disks::volume(disk, &scenario.storage), role: disks::role(disk) };
     let disks = node.disks.iter().map(disk).collect();
     MachineSpec { name, cores, load: other_work(node, cores), disks, memory: node.hardware.memory }
 }

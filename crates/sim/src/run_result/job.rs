@@ -28,6 +28,7 @@ pub(super) fn jobs(driver: &Driver, flows: &[FlowRecord], world: &World, result:
             requests: counters.requests,
             seeks: counters.switches,
             busy: counters.busy,
+            programmed: counters.programmed,
             utilisation: Vec::new(),
         })
         .collect();

@@ -99,7 +99,7 @@ fn a_disk_may_have_figures_of_its_own() {
 #[test]
 fn a_kind_of_data_without_a_disk_is_an_error() {
     let said = problem(&format!("{SORT}[[node.disk]]\nrole = \"hdfs\"\n"));
-    assert!(said.starts_with("test.toml:18:"), "{said}");
+    assert!(said.starts_with("test.toml:17:"), "{said}");
     assert!(said.contains("no disk of this node holds intermediate data"), "{said}");
     assert!(said.contains("a disk whose `role` names \"intermediate\""), "{said}");
 
@@ -118,4 +118,77 @@ fn a_kind_of_data_without_a_disk_is_an_error() {
     let group = "[[cluster.group]]\ncount = 3\nnode = { disk = [{ role = \"input\" }] }\n";
     let said = problem(&format!("{}{group}", SORT.replace("workers = 3", "")));
     assert!(said.contains("first replicas of output, other replicas of output, intermediate data"), "{said}");
+}
+
+/// Three workers with two disks each, and three replicas of everything, so that each lost replica can be made again.
+const TWO_DISKS: &str = "disks = 2\n[run]\nuntil = \"2000 s\"\n";
+
+fn events<'a>(result: &'a RunResult, kind: &'a str) -> impl Iterator<Item = &'a results::Event> {
+    result.events.iter().filter(move |event| event.kind == kind)
+}
+
+/// A disk is lost in the middle of a job: the job goes on, with attempts that had files there made again, and the blocks
+/// that were there are copied to other disks, but nothing else is.
+#[test]
+fn a_lost_disk_costs_its_replicas_and_attempts_and_not_the_job() {
+    let healthy = run(&format!("{SORT}{TWO_DISKS}"));
+    let fault = "[[faults]]\nat = \"8 s\"\nnode = \"worker-1\"\ndisk = 0\n";
+    let result = run(&format!("{SORT}{TWO_DISKS}{fault}"));
+    assert_eq!(result.jobs[0].state, JobState::Succeeded, "{}", result.jobs[0].reason);
+    assert_eq!(events(&result, "disk-failed").count(), 1);
+    assert_eq!(events(&result, "node-down").count(), 0, "the node lives");
+    assert!(result.jobs[0].finish >= healthy.jobs[0].finish);
+    // 16 replicas of 256 MiB twice on six disks: worker-1's two hold about 85 MiB each of the input, made again on the
+    // others by reading them there.
+    let lost = &result.disks[2];
+    assert_eq!(lost.name, "worker-1 disk 0");
+    let whole = &healthy.disks[2];
+    assert!(lost.read + lost.written < whole.read + whole.written, "it serves nobody any more");
+    let copied = |result: &RunResult| result.nodes.iter().map(|node| node.interface_received.get()).sum::<u64>();
+    assert!(copied(&result) > copied(&healthy), "replicas are made again");
+}
+
+/// A member of a mirror is lost, and replaced: nobody above notices, but the other members are read to fill the spare.
+#[test]
+fn a_mirror_outlives_a_member() {
+    let array = "[[node.disk]]\narray = { level = \"raid-1\", members = 2 }\npreset = \"ssd\"\n";
+    let fault = "[[faults]]\nat = \"8 s\"\nnode = \"worker-1\"\ndisk = 0\nmember = 1\ndown-for = \"5 s\"\n";
+    let result = run(&format!("{SORT}{array}{fault}"));
+    assert_eq!(result.jobs[0].state, JobState::Succeeded, "{}", result.jobs[0].reason);
+    assert!(result.attempts.iter().all(|attempt| attempt.reason.is_empty()), "no attempt fails");
+    assert_eq!((events(&result, "disk-failed").count(), events(&result, "disk-replaced").count()), (1, 1));
+    assert_eq!(result.disks.len(), 8);
+    let of = |name: &str| result.disks.iter().find(|disk| disk.name == name).expect("a member");
+    let (kept, spare) = (of("worker-1 disk 0 #0"), of("worker-1 disk 0 #1"));
+    assert!(spare.written > kept.written, "a spare is filled besides");
+    assert!(kept.read > of("worker-2 disk 0 #0").read, "from the one that was kept");
+}
+
+/// A disk at a tenth of its speed while the input is read from it.
+#[test]
+fn a_slow_disk_is_slow() {
+    let disk = "[[node.disk]]\npreset = \"sata-2009\"\n";
+    let busy = |fault: &str| run(&format!("{SORT}{disk}{fault}")).disks[1].busy.as_secs_f64();
+    let fault = "[[faults]]\nat = \"0 s\"\nnode = \"worker-1\"\ndisk = 0\nslow = 0.1\n";
+    let (plain, slow) = (busy(""), busy(fault));
+    assert!(slow > 3.0 * plain, "{slow} s against {plain} s");
+}
+
+#[test]
+fn faults_of_disks_that_cannot_be_are_errors() {
+    let fault = |keys: &str| format!("{SORT}{TWO_DISKS}[[faults]]\nat = \"8 s\"\nnode = \"worker-1\"\n{keys}\n");
+    let said = problem(&fault("disk = 2"));
+    assert!(said.contains("worker-1 has no disk 2; 0 to 1"), "{said}");
+    let said = problem(&fault("disk = 0\nmember = 1"));
+    assert!(said.contains("has 1 members; 0 to 0"), "{said}");
+    let said = problem(&fault("member = 1"));
+    assert!(said.contains("it does not say of which disk"), "{said}");
+    let said = problem(&fault("disk = 0\ndown-for = \"5 s\""));
+    assert!(said.contains("does not come back"), "{said}");
+    let said = problem(&fault("disk = 0").replace("disks = 2", ""));
+    assert!(said.contains("no other disk of worker-1 holds first replicas of input"), "{said}");
+    let said = problem(&format!("{SORT}[[node.disk]]\narray = {{ members = 2 }}\n"));
+    assert!(said.contains("raid-5 of 2 disks is no array; at least 3 `members`"), "{said}");
+    let said = problem(&format!("{SORT}[[node.disk]]\nscheduler = \"ncq\"\n"));
+    assert!(said.contains("has no head"), "{said}");
 }

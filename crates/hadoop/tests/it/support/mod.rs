@@ -57,8 +57,7 @@ impl Spec {
             .map(|n| NodeInfo { rack: n.saturating_sub(1) % racks, host: n, disks: Disks::alike(1) })
             .collect();
         let rate = BitRate::from_gbps(8); // 1 GB/s
-        let mut disk = RotatingSpec::new(Time::ZERO, 1, rate, rate);
-        disk.revolution = Time::ZERO;
+        let disk = RotatingSpec::flat(Time::ZERO, rate, rate);
         Self {
             nodes,
             rate: BitRate::from_gbps(1),
