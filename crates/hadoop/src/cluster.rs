@@ -145,6 +145,11 @@ impl Cluster {
             | Input::PeerClosed { conn, end }
             | Input::Reset { conn, end } => self.on_connection(conn, end, input),
             Input::DiskDone { tag, .. } | Input::ComputeDone { tag, .. } | Input::Timer { tag } => self.on_answer(tag),
+            Input::DiskFailed { tag, .. } => self.on_disk_failed(tag),
+            Input::DiskLost { node, disk } => {
+                self.context.nodes.lose_disk(node, disk);
+                self.hdfs.on_disk_lost(&mut self.context, node, disk);
+            }
             Input::NodeDown { node } => self.on_node_down(node),
             Input::NodeUp { node } => self.on_node_up(node),
             Input::Charge { node, level } => {
@@ -192,6 +197,20 @@ impl Cluster {
                 let (mut platform, mapreduce) = self.parts();
                 mapreduce.on_answer(&mut platform, request);
             }
+        }
+    }
+
+    /// A request of a disk gets no answer, as the disk is gone.
+    fn on_disk_failed(&mut self, tag: Tag) {
+        let Some(request) = self.context.pending.remove(tag) else { return };
+        match request {
+            Request::Hdfs(request) => self.hdfs.on_disk_failed(&mut self.context, request),
+            Request::Shuffle(request) => self.on_shuffle(|shuffle, ctx| shuffle.on_disk_failed(ctx, request)),
+            Request::MapReduce(request) => {
+                let (mut platform, mapreduce) = self.parts();
+                mapreduce.on_disk_failed(&mut platform, request);
+            }
+            Request::Rpc(_) | Request::Yarn(_) => {}
         }
     }
 
@@ -283,6 +302,8 @@ impl Cluster {
             }
             Input::Start
             | Input::DiskDone { .. }
+            | Input::DiskFailed { .. }
+            | Input::DiskLost { .. }
             | Input::ComputeDone { .. }
             | Input::Timer { .. }
             | Input::NodeDown { .. }

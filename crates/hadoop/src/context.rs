@@ -1,6 +1,7 @@
 //! What every part of the cluster is handed: the time, the nodes, and a way to ask the world for things.
 
 use crate::connections::{Connection, Connections};
+use crate::disks::Disks;
 use crate::effect::{DiskOp, Effect, End, Service};
 use crate::event::Event;
 use crate::ids::{ConnId, DiskStream, NodeId, Server, Tag};
@@ -12,14 +13,14 @@ use std::collections::{BTreeSet, VecDeque};
 use units::{Bytes, Time};
 
 /// Where a node stands and what it has.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NodeInfo {
     /// Its rack.
     pub rack: u32,
     /// The physical machine it runs on; nodes of one host share its cores, network card and disks.
     pub host: u32,
-    /// How many disks hold its data.
-    pub disks: u32,
+    /// The disks that hold its data.
+    pub disks: Disks,
 }
 
 /// All nodes: 0 is the master, 1 and up are the workers.
@@ -58,8 +59,8 @@ impl Nodes {
         self.infos.is_empty()
     }
     /// Where a node stands and what it has.
-    pub fn info(&self, node: NodeId) -> NodeInfo {
-        self.infos[node.0 as usize]
+    pub fn info(&self, node: NodeId) -> &NodeInfo {
+        &self.infos[node.0 as usize]
     }
     /// In how many racks the workers are.
     pub const fn rack_count(&self) -> usize {
@@ -72,6 +73,10 @@ impl Nodes {
     /// Whether it runs now. The truth, which masters do not know: they go by heartbeats.
     pub fn is_up(&self, node: NodeId) -> bool {
         self.up[node.0 as usize]
+    }
+    /// A disk of a node is gone.
+    pub(crate) fn lose_disk(&mut self, node: NodeId, disk: u32) {
+        self.infos[node.0 as usize].disks.lose(disk);
     }
     pub(crate) fn set_up(&mut self, node: NodeId, up: bool) {
         self.up[node.0 as usize] = up;

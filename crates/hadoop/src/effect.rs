@@ -87,6 +87,10 @@ pub enum Input {
     Reset { conn: ConnId, end: End },
     /// A disk request is done.
     DiskDone { node: NodeId, tag: Tag },
+    /// A disk request has failed: the disk is gone.
+    DiskFailed { node: NodeId, tag: Tag },
+    /// A disk of a node is gone with its data. What was asked of it fails with [`Input::DiskFailed`].
+    DiskLost { node: NodeId, disk: u32 },
     /// A piece of work is done.
     ComputeDone { node: NodeId, tag: Tag },
     /// A timer fires.

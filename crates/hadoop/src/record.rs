@@ -68,6 +68,8 @@ pub mod reason {
     pub const INPUT_UNREADABLE: &str = "its input could not be read";
     /// No pipeline took its output.
     pub const OUTPUT_UNWRITABLE: &str = "its output could not be written";
+    /// The disk of a file that it wrote or read was gone.
+    pub const DISK_LOST: &str = "a disk with its files was lost";
     /// Another attempt at the same task was done before it.
     pub const OTHER_FIRST: &str = "another attempt was first";
 }

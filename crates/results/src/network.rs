@@ -195,10 +195,12 @@ pub struct Node {
 /// A disk of a node or host.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Disk {
-    /// "worker-1 disk 0", "host-0 disk 0".
+    /// "worker-1 disk 0", "host-0 disk 0"; "worker-1 disk 1 #2" for a member of an array.
     pub name: String,
     /// The node it belongs to, or the first one that shares it.
     pub node: u32,
+    /// What it holds: the words of its `role`.
+    pub role: String,
     /// Bytes read.
     pub read: Bytes,
     /// Bytes written.
@@ -209,6 +211,8 @@ pub struct Disk {
     pub seeks: u64,
     /// Time spent serving.
     pub busy: Time,
+    /// Bytes written to flash cells for these writes, garbage collection included: wear.
+    pub programmed: Bytes,
     /// Share of each step spent serving, 0 to 1.
     pub utilisation: Vec<f32>,
 }
@@ -489,7 +493,9 @@ pub static DISKS: Metrics<Disk> = Metrics {
     what: "A disk of a node, or of a host that nodes share.",
     file: Some("disks"),
     metrics: &[
-        figure("name", "`worker-1 disk 0`, `host-0 disk 0`.").column("disk").text(|disk| disk.name.clone()),
+        figure("name", "`worker-1 disk 0`, `host-0 disk 0`; `worker-1 disk 1 #2` of an array.")
+            .column("disk")
+            .text(|disk| disk.name.clone()),
         figure("node", "The node it belongs to, or the first one that shares it.")
             .no_key()
             .text(|disk| disk.node(disk.node)),
@@ -498,6 +504,10 @@ pub static DISKS: Metrics<Disk> = Metrics {
         figure("requests", "Requests served.").count("requests", |disk| disk.requests),
         figure("seeks", "Times that it positioned.").count("times", |disk| disk.seeks),
         figure("busy_s", "Time spent serving.").time(|disk| disk.busy),
+        figure("role", "What it holds: the words of its `role`.").text(|disk| disk.role.clone()),
+        figure("programmed", "Bytes written to flash cells, garbage collection included: wear.")
+            .column("programmed_bytes")
+            .bytes(|disk| disk.programmed),
         figure("disk", "The part of each step spent serving.").series("share", |disk| widened(&disk.utilisation)),
     ],
 };

@@ -531,6 +531,12 @@ impl Check<'_> {
         if fault.slow.is_some() && (fault.link.is_some() || fault.down_for.is_some()) {
             self.says(&format!("{path}.slow"), "only a node that is up can be slow", "`node` and `slow-for`");
         }
+        if fault.member.is_some() && fault.disk.is_none() {
+            self.says(&format!("{path}.member"), "it does not say of which disk", "`disk`");
+        }
+        if fault.disk.is_some() && fault.link.is_some() {
+            self.says(&format!("{path}.disk"), "a link has no disks", "`node`");
+        }
         if fault.silent && fault.link.is_none() {
             self.says(&format!("{path}.silent"), "only a link falls silent", "`link`");
         }

@@ -1,5 +1,6 @@
 //! The machines: how many, of what kind, where they stand, what they share.
 
+use super::disk::{Array, Disk, DiskPreset, DiskRole};
 use super::key::{choice, preset_base, section};
 use super::problem::Problems;
 use super::tree::Tree;
@@ -52,7 +53,8 @@ section! {
         master: bool = true;
         /// Cores of the machine, shared by its nodes.
         cores: u32 = 2, 1..=4096;
-        /// Disks of the machine, shared by its nodes.
+        /// Disks of the machine, shared by its nodes: how many there are of each entry of the first node's `disk` that
+        /// does not say so itself.
         disks: u32 = 1, 1..=1000;
         /// Rate of the machine's network card, shared by its nodes. Left out: each node has its own link.
         rate: Option<BitRate> = None, BitRate::from_bps(1)..=BitRate::from_gbps(10_000);
@@ -67,24 +69,28 @@ choice! {
         EpycVm = "epyc-vm",
         /// Intel Xeon quad-core 2.4 GHz, 2 GiB, a SATA disk of 160 GB (yang2012, Table 3.2).
         Xeon2009 = "xeon-2009",
+        /// Intel dual-core 3.0 GHz, 2 GiB, a SATA disk (yang2012, Table 2.2, type I).
+        YangI = "yang2012-i",
+        /// Intel dual-core 3.0 GHz, 4 GiB, a SATA disk (yang2012, Table 2.2, type II, and Node1 of Table 3.1).
+        YangII = "yang2012-ii",
+        /// Intel quad-core 2.4 GHz, 2 GiB, a SATA disk (yang2012, Table 2.2, type III, and the other nodes of Table 3.1).
+        YangIII = "yang2012-iii",
+        /// Intel quad-core 2.4 GHz, 4 GiB, a SATA disk (yang2012, Table 2.2, type IV).
+        YangIV = "yang2012-iv",
+        /// Intel dual-core 3.0 GHz, 2 GiB, a flash disk Corsair F40A (yang2012, Table 2.2, type V).
+        YangV = "yang2012-v",
+        /// Intel quad-core 2.4 GHz, 2 GiB, a flash disk Corsair F40A (yang2012, Table 2.2, type VI).
+        YangVI = "yang2012-vi",
+        /// Intel dual-core 3.0 GHz, 2 GiB, a Corsair F40A for HDFS and a SATA disk for intermediate data (yang2012, Table
+        /// 2.2, type VII, and 2.3.3).
+        YangVII = "yang2012-vii",
+        /// A data node of yang2012's chapter 4 (Table 4.1): as `xeon-2009`, with a SATA disk of 500 GB for first replicas
+        /// and intermediate data and an external RAID 5 of four, 1.5 TB, for the other replicas.
+        YangEnergy = "yang2012-energy",
         /// Two six-core AMD Opteron 2425 HE 2.1 GHz, 32 GiB, as in a ProLiant DL385 G6 (rista2017, IV-A).
         Opteron2425 = "opteron-2425",
         /// NVIDIA Tegra 3 quad-core 1.6 GHz, 1 GiB, NAND flash (lee2014, Table 3.2).
         Nexus7 = "nexus7",
-    }
-}
-
-choice! {
-    /// Kinds of disk.
-    pub enum DiskPreset {
-        /// A SATA disk of 2009, 7,200 rotations a minute.
-        Sata2009 = "sata-2009",
-        /// A SATA flash disk.
-        Ssd = "ssd",
-        /// The flash of a tablet.
-        NandFlash = "nand-flash",
-        /// A virtual disk behind a page cache that holds the job's data.
-        Virtual = "virtual",
     }
 }
 
@@ -107,10 +113,10 @@ section! {
         variation: f64 = 0.0, 0.0..=0.3;
         /// Main memory. The page cache uses it, and it bounds the default of `mapreduce.node-memory`.
         memory: Bytes = Bytes::from_mib(24 << 10), Bytes::from_mib(1)..=Bytes::from_mib(1 << 30);
-        /// Disks for HDFS blocks and intermediate data.
+        /// How many there are of each entry of `disk` that does not say so itself.
         disks: u32 = 1, 1..=1000;
-        /// The model of each disk.
-        disk: DiskPreset = DiskPreset::Virtual;
+        /// The disks: a preset's name, or a table for each kind of disk with what it holds (`[[node.disk]]`).
+        disk: Vec<Disk> = vec![Disk::default()];
         /// Power of the idle node with its disks, screen off. Left out: its energy is not counted.
         idle_power: Option<Power> = None, WATTS;
         /// Additional power of each busy core.
@@ -161,12 +167,16 @@ impl NodePreset {
     /// What the documents say of the machine. Speeds are estimates from single-thread benchmark ratings relative to
     /// `epyc-vm`.
     pub fn node(self) -> Node {
-        let (cores, speed, memory, disk) = match self {
-            Self::EpycVm => (2, 1.0, 24 << 10, DiskPreset::Virtual),
-            Self::Xeon2009 => (4, 0.42, 2 << 10, DiskPreset::Sata2009),
-            Self::Opteron2425 => (12, 0.31, 32 << 10, DiskPreset::Sata2009),
-            Self::Nexus7 => (4, 0.1, 1 << 10, DiskPreset::NandFlash),
+        let (cores, speed, memory) = match self {
+            Self::EpycVm => (2, 1.0, 24 << 10),
+            Self::Xeon2009 | Self::YangIII | Self::YangVI | Self::YangEnergy => (4, XEON_2009, 2 << 10),
+            Self::YangIV => (4, XEON_2009, 4 << 10),
+            Self::YangI | Self::YangV | Self::YangVII => (2, DUO_2009, 2 << 10),
+            Self::YangII => (2, DUO_2009, 4 << 10),
+            Self::Opteron2425 => (12, 0.31, 32 << 10),
+            Self::Nexus7 => (4, 0.1, 1 << 10),
         };
+        let disk = self.disks();
         let node = Node { preset: self, cores, speed, memory: Bytes::from_mib(memory), disk, ..Node::default() };
         if self != Self::Nexus7 {
             return node;
@@ -189,19 +199,33 @@ impl NodePreset {
     }
 }
 
+/// Speed of a core of the documents' Intel quad-cores at 2.4 GHz; those of the dual-cores of the same generation have
+/// 3.0 GHz.
+const XEON_2009: f64 = 0.42;
+const DUO_2009: f64 = XEON_2009 * 3.0 / 2.4;
+
+impl NodePreset {
+    fn disks(self) -> Vec<Disk> {
+        let one = |preset| Disk { preset, ..Disk::default() };
+        match self {
+            Self::EpycVm => vec![one(DiskPreset::Virtual)],
+            Self::Xeon2009 | Self::Opteron2425 => vec![one(DiskPreset::Sata2009)],
+            Self::YangI | Self::YangII | Self::YangIII | Self::YangIV => vec![one(DiskPreset::Sata2009)],
+            Self::YangV | Self::YangVI => vec![one(DiskPreset::Ssd)],
+            Self::YangVII => vec![
+                Disk { role: vec![DiskRole::Hdfs], ..one(DiskPreset::Ssd) },
+                Disk { role: vec![DiskRole::Intermediate], ..one(DiskPreset::Sata2009) },
+            ],
+            Self::YangEnergy => vec![
+                Disk { role: vec![DiskRole::Primary, DiskRole::Intermediate], ..one(DiskPreset::Sata500) },
+                Disk { role: vec![DiskRole::Backup], array: Some(Array::default()), ..one(DiskPreset::Sata500) },
+            ],
+            Self::Nexus7 => vec![one(DiskPreset::NandFlash)],
+        }
+    }
+}
+
 /// The preset that a node's table or text names, else the default.
 fn node_base(tree: &Tree, problems: &mut Problems) -> Option<Node> {
     preset_base(tree, problems, NodePreset::node)
-}
-
-section! {
-    /// Overrides of what the disk presets say, for every disk of the cluster.
-    pub struct Storage {
-        /// Mean positioning time: seek and rotation.
-        position: Option<Time> = None, Time::ZERO..=Time::from_secs(10);
-        /// Rate of sequential reads.
-        read: Option<BitRate> = None, BitRate::from_bps(1)..=BitRate::from_gbps(1_000);
-        /// Rate of sequential writes.
-        write: Option<BitRate> = None, BitRate::from_bps(1)..=BitRate::from_gbps(1_000);
-    }
 }

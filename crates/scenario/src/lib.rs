@@ -6,6 +6,7 @@
 mod bond;
 mod check;
 mod cluster;
+mod disk;
 mod document;
 mod flows;
 mod graph;
@@ -29,7 +30,8 @@ mod wifi_check;
 
 pub use bond::{Bond, BondHash, BondMode, Lacp, Misfit};
 pub use check::Check;
-pub use cluster::{Cluster, DiskPreset, Generation, Group, Host, Node, NodePreset, Storage, Throttle};
+pub use cluster::{Cluster, Generation, Group, Host, Node, NodePreset, Throttle};
+pub use disk::{Array, Disk, DiskPreset, DiskRole, DiskScheduler, RaidLevel, Storage};
 pub use document::{reference, schema};
 pub use hadoop::{Hdfs, Job, JobCodec, MapReduce, Master, Scheduler, Uber, WorkloadKind};
 pub use mobility::{Mobility, MobilityKind, Place, PlaceKind};
@@ -184,6 +186,7 @@ fn changed(entries: Vec<Entry>, defaults: &[Entry]) -> Vec<Entry> {
             let blank = match entry.key.as_str() {
                 "job" => Job::default().entries(),
                 "traffic" => Traffic::default().entries(),
+                "disk" => Disk::default().entries(),
                 _ => return Some(entry),
             };
             for item in items {

@@ -1,7 +1,8 @@
 //! The nodes that a scenario's cluster resolves to.
 
 use super::network::{TopologyKind, node_name};
-use super::{Node, Scenario};
+use super::{Disk, Node, Scenario};
+use std::collections::BTreeMap;
 use units::Bytes;
 
 /// A node with everything that holds for it.
@@ -13,6 +14,8 @@ pub struct NodeSpec {
     pub rack: u32,
     /// Its hardware.
     pub hardware: Node,
+    /// Its disks one by one, or those of the machine that it shares.
+    pub disks: Vec<Disk>,
     /// The physical machine that it shares, from 0.
     pub host: Option<u32>,
 }
@@ -34,12 +37,18 @@ impl Scenario {
     /// The master, then the workers.
     pub fn nodes(&self) -> Vec<NodeSpec> {
         let (workers, racks) = (self.cluster.workers, self.racks());
-        let mut specs = vec![NodeSpec {
-            name: node_name(0),
-            rack: 1,
-            hardware: self.cluster.master.as_ref().unwrap_or(&self.node).clone(),
-            host: self.host_of(0),
-        }];
+        let mut shared = BTreeMap::new();
+        let mut spec = |number: u32, rack: u32, hardware: &Node| {
+            let host = self.host_of(number);
+            let disks = match (&self.cluster.host, host) {
+                (Some(machine), Some(host)) => {
+                    shared.entry(host).or_insert_with(|| one_by_one(hardware, machine.disks)).clone()
+                }
+                _ => one_by_one(hardware, hardware.disks),
+            };
+            NodeSpec { name: node_name(number), rack, hardware: hardware.clone(), disks, host }
+        };
+        let mut specs = vec![spec(0, 1, self.cluster.master.as_ref().unwrap_or(&self.node))];
         let groups = self.cluster.group.iter().flat_map(|group| std::iter::repeat_n(group, group.count as usize));
         let mut groups = groups.map(Some).chain(std::iter::repeat(None));
         for number in 1..=workers {
@@ -47,12 +56,9 @@ impl Scenario {
             let spread = self
                 .place(number)
                 .unwrap_or(1 + (u64::from(number - 1) * u64::from(racks) / u64::from(workers)) as u32);
-            specs.push(NodeSpec {
-                name: node_name(number),
-                rack: group.and_then(|group| group.rack).unwrap_or(spread),
-                hardware: group.and_then(|group| group.node.as_ref()).unwrap_or(&self.node).clone(),
-                host: self.host_of(number),
-            });
+            let rack = group.and_then(|group| group.rack).unwrap_or(spread);
+            let hardware = group.and_then(|group| group.node.as_ref()).unwrap_or(&self.node);
+            specs.push(spec(number, rack, hardware));
         }
         specs
     }
@@ -90,4 +96,10 @@ impl Scenario {
             (number, Some(nodes)) => Some((number - u32::from(!host.master)) / nodes),
         }
     }
+}
+
+/// A machine's disks, of which there are `several` of each kind that says no number.
+fn one_by_one(hardware: &Node, several: u32) -> Vec<Disk> {
+    let repeated = |disk: &Disk| std::iter::repeat_n(disk.clone(), disk.count.unwrap_or(several) as usize);
+    hardware.disk.iter().flat_map(repeated).collect()
 }

@@ -14,6 +14,12 @@ section! {
         /// The node that crashes, or becomes slow with `slow`; or the access point that is switched off ("ap-1" is the
         /// first).
         node: Option<String> = None;
+        /// The disk of `node` that fails, by its number in results, or becomes slow with `slow`. The DataNode goes on
+        /// without it, as with `dfs.datanode.failed.volumes.tolerated`; attempts with files on it fail.
+        disk: Option<u32> = None, 0..=999;
+        /// The member of `disk`, an array, that fails or becomes slow, by its number. Left out: the first. Parity or
+        /// mirrors answer for it; after `down-for` a spare takes its place and is filled.
+        member: Option<u32> = None, 0..=63;
         /// The link that goes down, in both directions: "worker-3" for a node's link, "rack-1 -- core" for one between
         /// switches. A bond means all members; "worker-3 #2" is one of them.
         link: Option<String> = None;

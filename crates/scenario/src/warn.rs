@@ -3,7 +3,7 @@
 use super::check::Check;
 use super::problem::Problems;
 use super::tree::{Tree, Value};
-use super::{Control, Fidelity, Generation, Job, JobCodec, Scenario, Tcp};
+use super::{Control, Fidelity, Generation, Job, JobCodec, Node, Scenario, Tcp};
 use units::Quantity;
 
 /// Keys of `[network]` that say something of queues or losses.
@@ -37,6 +37,7 @@ pub(super) fn warn(scenario: &Scenario, tree: &Tree, warnings: &mut Problems) {
         check.uber(&section, job);
     }
     check.unheeded_by_flows();
+    check.unheeded_disks();
 }
 
 impl Check<'_> {
@@ -156,6 +157,17 @@ impl Check<'_> {
         for (i, fault) in self.scenario.faults.iter().enumerate().filter(|(_, fault)| fault.at >= until) {
             let message = format!("the run ends at {}, before this fault, {}", until.exact(), fault.at.exact());
             self.says(&format!("faults.{i}.at"), message, "an earlier fault, or a later `run.until`");
+        }
+    }
+
+    /// A number of disks, where each kind of disk has its own.
+    fn unheeded_disks(&mut self) {
+        let counted = |node: &Node| node.disk.iter().all(|disk| disk.count.is_some());
+        let hosts = self.scenario.cluster.host.as_ref().map(|_| "cluster.host.disks");
+        for path in ["node.disks"].into_iter().chain(hosts) {
+            if self.tree.get(path).is_some() && counted(&self.scenario.node) {
+                self.says(path, "it has no effect: each entry of `node.disk` has its `count`", "one of the two");
+            }
         }
     }
 

@@ -2,6 +2,7 @@
 //! back as inputs.
 
 use crate::hosts::{Hosts, PROCESSOR, STORE, Transfer};
+use crate::world::DiskState;
 use des::{Event, EventQueue};
 use hadoop::{Cluster, ConnId, Effect, End, Input, NodeId, Service, Tag};
 use tcp::Config;
@@ -192,6 +193,24 @@ impl Driver {
         }
     }
 
+    /// What becomes of a disk.
+    pub fn change_disk(&mut self, now: Time, node: u32, disk: (u32, u32), state: DiskState, outside: &mut Outside) {
+        let node = NodeId(node);
+        match state {
+            DiskState::Speed(factor) => self.hosts.set_disk_speed(node, disk, factor),
+            DiskState::Replaced => self.hosts.replace_disk(now, node, disk, outside.events),
+            DiskState::Failed => {
+                let Some(unanswered) = self.hosts.fail_disk(now, node, disk, outside.events) else { return };
+                for neighbour in self.hosts.neighbours(node).to_vec() {
+                    self.feed(now, Input::DiskLost { node: neighbour, disk: disk.0 }, outside);
+                }
+                for (node, tag) in unanswered {
+                    self.feed(now, Input::DiskFailed { node, tag }, outside);
+                }
+            }
+        }
+    }
+
     fn perform(&mut self, now: Time, effect: Effect, outside: &mut Outside) {
         let Outside { transport, events } = outside;
         match effect {
@@ -239,7 +258,9 @@ impl Driver {
                 self.with(conn, |handle| transport.abort(now, handle, of_cluster(end), events));
             }
             Effect::Disk { node, disk, op, stream, offset, bytes, tag } => {
-                self.hosts.transfer(now, node, Transfer { disk, op, stream, offset, bytes, tag }, events);
+                if !self.hosts.transfer(now, node, Transfer { disk, op, stream, offset, bytes, tag }, events) {
+                    self.answers.push(Input::DiskFailed { node, tag });
+                }
             }
             Effect::Compute { node, work, tag } => self.hosts.compute(now, node, work, tag, events),
             Effect::CancelCompute { node, tag } => self.hosts.cancel(now, node, tag, events),

@@ -2,7 +2,7 @@
 
 use des::{Event, EventQueue};
 use hadoop::{DiskOp, DiskStream, NodeId, Tag};
-use storage::{CacheSpec, DiskCounters, DiskSpec, Op, Processor, Request, Store, Stream};
+use storage::{CacheSpec, DiskCounters, Op, Processor, Request, Store, Stream, VolumeSpec};
 use units::{Bytes, Time};
 
 /// Event kind: a host's processor may have finished work.
@@ -18,11 +18,17 @@ pub(crate) struct MachineSpec {
     pub cores: u32,
     /// Threads of other work that are always ready to run.
     pub load: f64,
-    pub disks: u32,
-    /// Model of each of its disks.
-    pub disk: DiskSpec,
+    pub disks: Vec<DiskOfMachine>,
     /// Memory for the page cache.
     pub memory: Bytes,
+}
+
+/// A disk of a machine.
+#[derive(Clone, Debug)]
+pub(crate) struct DiskOfMachine {
+    pub spec: VolumeSpec,
+    /// What it holds, as results name it.
+    pub role: String,
 }
 
 /// A node on a machine.
@@ -86,6 +92,20 @@ struct Host {
     /// Cores of each of its nodes, for shares of time.
     cores: f64,
     name: String,
+    /// By disk: what it holds.
+    roles: Vec<String>,
+}
+
+/// A disk in the course of a run.
+#[derive(Debug)]
+pub(crate) struct DiskState<'a> {
+    /// "worker-1 disk 0", "worker-1 disk 1 #2" of an array.
+    pub name: String,
+    /// The first node of its machine.
+    pub node: NodeId,
+    /// What it holds.
+    pub role: &'a str,
+    pub counters: DiskCounters,
 }
 
 /// Factors of a node's speed.
@@ -123,8 +143,8 @@ impl Hosts {
         Self { machines, places, paces, work_done: Vec::new(), requests_done: Vec::new() }
     }
 
-    /// Moves bytes at a disk of a node.
-    pub fn transfer(&mut self, now: Time, node: NodeId, transfer: Transfer, events: &mut EventQueue) {
+    /// Moves bytes at a disk of a node; false if the disk is gone.
+    pub fn transfer(&mut self, now: Time, node: NodeId, transfer: Transfer, events: &mut EventQueue) -> bool {
         let Transfer { disk, op, stream, offset, bytes, tag } = transfer;
         let op = match op {
             DiskOp::Read => Op::Read,
@@ -132,8 +152,41 @@ impl Hosts {
         };
         let stream = Stream { node: node.0, id: stream.file, part: stream.part };
         let (host, _) = self.place(node);
+        if host.store.is_gone(disk) {
+            return false;
+        }
         host.store.submit(now, disk, Request { op, stream, offset, bytes, tag: (node, tag) });
         host.store_alarm.cover(host.store.deadline(), events);
+        true
+    }
+
+    /// A disk of a node fails, or a member of an array. If data are lost, these requests get no answer.
+    pub fn fail_disk(
+        &mut self,
+        now: Time,
+        node: NodeId,
+        (disk, member): (u32, u32),
+        events: &mut EventQueue,
+    ) -> Option<Vec<(NodeId, Tag)>> {
+        let (host, _) = self.place(node);
+        let unanswered = host.store.fail_member(now, disk as usize, member);
+        host.store_alarm.cover(host.store.deadline(), events);
+        unanswered
+    }
+    /// A spare takes the place of a member of an array.
+    pub fn replace_disk(&mut self, now: Time, node: NodeId, (disk, member): (u32, u32), events: &mut EventQueue) {
+        let (host, _) = self.place(node);
+        host.store.replace_member(now, disk as usize, member);
+        host.store_alarm.cover(host.store.deadline(), events);
+    }
+    /// What a disk begins from now on goes at `factor` times its speed.
+    pub fn set_disk_speed(&mut self, node: NodeId, (disk, member): (u32, u32), factor: f64) {
+        let (host, _) = self.place(node);
+        host.store.set_slowness(disk as usize, member, 1.0 / factor);
+    }
+    /// The nodes that share a node's machine, itself among them.
+    pub fn neighbours(&self, node: NodeId) -> &[NodeId] {
+        &self.machines[self.places[node.0 as usize].0].nodes
     }
 
     /// Starts a piece of work on a node.
@@ -207,11 +260,27 @@ impl Hosts {
         self.machines[self.places[node.0 as usize].0].cores
     }
 
-    /// All disks: name, first node of its machine, counters.
-    pub fn disks(&self, now: Time) -> impl Iterator<Item = (String, NodeId, DiskCounters)> {
+    /// All disks, machine by machine.
+    pub fn disks(&self, now: Time) -> impl Iterator<Item = DiskState<'_>> {
         self.machines.iter().flat_map(move |host| {
-            (0..host.store.disk_count()).map(move |disk| {
-                (format!("{} disk {disk}", host.name), host.nodes[0], host.store.disk_counters(now, disk))
+            host.roles.iter().zip(host.store.members()).enumerate().flat_map(move |(disk, (role, members))| {
+                (0..members).map(move |member| DiskState {
+                    name: match members {
+                        1 => format!("{} disk {disk}", host.name),
+                        _ => format!("{} disk {disk} #{member}", host.name),
+                    },
+                    node: host.nodes[0],
+                    role,
+                    counters: host.store.disk_counters(now, disk, member),
+                })
+            })
+        })
+    }
+    /// Time that each disk has spent serving, machine by machine.
+    pub fn disks_busy(&self, now: Time) -> impl Iterator<Item = Time> {
+        self.machines.iter().flat_map(move |host| {
+            host.store.members().enumerate().flat_map(move |(disk, members)| {
+                (0..members).map(move |member| host.store.disk_counters(now, disk, member).busy)
             })
         })
     }
@@ -224,14 +293,16 @@ impl Hosts {
 
 impl Host {
     fn new(spec: MachineSpec, index: u32) -> Self {
+        let disks: Vec<VolumeSpec> = spec.disks.iter().map(|disk| disk.spec).collect();
         Self {
             processor: Processor::with_load(spec.cores, spec.load),
             processor_alarm: Alarm::new(PROCESSOR, index),
-            store: Store::new(&vec![spec.disk; spec.disks as usize], CacheSpec::linux(spec.memory)),
+            store: Store::new(&disks, CacheSpec::linux(spec.memory)),
             store_alarm: Alarm::new(STORE, index),
             nodes: Vec::new(),
             cores: f64::from(spec.cores),
             name: spec.name,
+            roles: spec.disks.into_iter().map(|disk| disk.role).collect(),
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::air::station_name;
 use crate::cluster::{Driver, service_name};
 use crate::flows::FlowKeeper;
 use crate::sample::{self, Sampler};
-use crate::world::{Change, World};
+use crate::world::{Change, DiskState, World};
 use results::field::{Fate, Field, Frame, FrameKind};
 use results::{
     Balance, Bond, Event, Flow, Job, JobState, Limits, Master, NetworkTotals, Node, RpcServer, RunResult, Stall,
@@ -202,7 +202,7 @@ fn bonds(transport: &PacketTransport) -> Vec<Bond> {
 /// The node or the link that a change is about.
 const fn concerned(change: &Change) -> (Option<u32>, Option<u32>) {
     match *change {
-        Change::Node { node, .. } | Change::Speed { node, .. } => (Some(node), None),
+        Change::Node { node, .. } | Change::Speed { node, .. } | Change::Disk { node, .. } => (Some(node), None),
         Change::AccessPoint { .. } => (None, None),
         Change::Link { link, .. } | Change::Silent { link, .. } | Change::Rate { link, .. } => (None, Some(link.0)),
     }
@@ -286,6 +286,17 @@ pub(crate) fn describe(change: &Change, topology: &net::Topology) -> (&'static s
             ("slow", format!("{} goes at {:.0} % of its speed", node_name(node), factor * 100.0))
         }
         Change::Speed { node, .. } => ("normal", format!("{} goes at its own speed again", node_name(node))),
+        Change::Disk { node, disk: (disk, _), state } => {
+            let name = format!("disk {disk} of {}", node_name(node));
+            match state {
+                DiskState::Failed => ("disk-failed", format!("{name} fails")),
+                DiskState::Replaced => ("disk-replaced", format!("{name} has a spare, which is being filled")),
+                DiskState::Speed(factor) if factor < 1.0 => {
+                    ("disk-slow", format!("{name} goes at {:.0} % of its speed", factor * 100.0))
+                }
+                DiskState::Speed(_) => ("disk-normal", format!("{name} goes at its own speed again")),
+            }
+        }
         Change::Link { link, up: false } => ("link-down", format!("{} goes down, both ways", topology.link_name(link))),
         Change::Link { link, up: true } => ("link-up", format!("{} is up again", topology.link_name(link))),
         Change::Silent { link, silent: true } => {

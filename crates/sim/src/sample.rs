@@ -96,8 +96,7 @@ impl Sampler {
             links: links.chain(on_air).collect(),
             cores: driver
                 .map_or_else(Vec::new, |driver| (0..nodes).map(|node| driver.hosts.used(now, NodeId(node))).collect()),
-            disks: driver
-                .map_or_else(Vec::new, |driver| driver.hosts.disks(now).map(|(_, _, disk)| disk.busy).collect()),
+            disks: driver.map_or_else(Vec::new, |driver| driver.hosts.disks_busy(now).collect()),
             radios: radios(world, nodes),
             retransmissions,
             timeouts,

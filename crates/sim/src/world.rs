@@ -28,6 +28,17 @@ const BATTERY: u8 = 13;
 /// Event kind: governors are polled, and nodes report their charge.
 const LOOK: u8 = 14;
 
+/// What becomes of a disk.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum DiskState {
+    /// It goes at this part of its speed.
+    Speed(f64),
+    /// It is gone.
+    Failed,
+    /// A spare has taken its place in its array.
+    Replaced,
+}
+
 /// A change of the world at a given time, such as a fault.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Change {
@@ -51,6 +62,15 @@ pub enum Change {
         node: u32,
         /// Factor on the node's own speed; 1 restores it.
         factor: f64,
+    },
+    /// A disk fails, is replaced, or changes its speed.
+    Disk {
+        /// The node: a position in the topology's hosts.
+        node: u32,
+        /// Which of its disks, and which member where that is an array.
+        disk: (u32, u32),
+        /// What becomes of it.
+        state: DiskState,
     },
     /// A cable goes down or up, both ways.
     Link {
@@ -325,6 +345,12 @@ impl World {
             Change::Speed { node, factor } => {
                 if let Some(driver) = &mut self.driver {
                     driver.hosts.set_speed(self.now, NodeId(node), factor, &mut self.events);
+                }
+            }
+            Change::Disk { node, disk, state } => {
+                if let Some(driver) = &mut self.driver {
+                    let outside = &mut Outside { transport: &mut self.transport, events: &mut self.events };
+                    driver.change_disk(self.now, node, disk, state, outside);
                 }
             }
             Change::Link { link, up } => self.transport.set_link_up(self.now, link, up, &mut self.events),

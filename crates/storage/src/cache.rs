@@ -155,6 +155,14 @@ impl Cache {
         }
     }
 
+    /// Forgets all bytes of a disk, written or not.
+    pub fn drop_disk(&mut self, disk: u32) {
+        let keys: Vec<_> = self.extents.iter().filter(|(_, extent)| extent.disk == disk).map(|(key, _)| *key).collect();
+        for key in keys {
+            self.remove(key);
+        }
+    }
+
     /// Forgets all of a node's bytes.
     pub fn drop_node(&mut self, node: u32) {
         let keys: Vec<_> = self

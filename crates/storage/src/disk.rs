@@ -56,6 +56,16 @@ pub enum DiskSpec {
     Flash(FlashSpec),
 }
 
+impl DiskSpec {
+    /// Its size; zero where that is not known.
+    pub const fn capacity(&self) -> Bytes {
+        match self {
+            Self::Rotating(spec) => spec.capacity,
+            Self::Flash(spec) => spec.cells.capacity,
+        }
+    }
+}
+
 /// Counters of a disk.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct DiskCounters {
@@ -72,6 +82,8 @@ pub struct DiskCounters {
     pub read: Bytes,
     /// Bytes written by completed requests.
     pub written: Bytes,
+    /// Bytes written to flash cells for these, garbage collection included.
+    pub programmed: Bytes,
     /// The most requests that waited or were in service at the same time.
     pub queue_max: u32,
 }
@@ -93,16 +105,16 @@ pub struct Disk<T> {
 
 #[derive(Debug, Clone)]
 enum Model<T> {
-    Rotating(Rotating<T>),
-    Flash(Flash<T>),
+    Rotating(Box<Rotating<T>>),
+    Flash(Box<Flash<T>>),
 }
 
 impl<T: Copy> Disk<T> {
     /// An idle disk.
     pub fn new(spec: DiskSpec) -> Self {
         let model = match spec {
-            DiskSpec::Rotating(spec) => Model::Rotating(Rotating::new(spec)),
-            DiskSpec::Flash(spec) => Model::Flash(Flash::new(spec)),
+            DiskSpec::Rotating(spec) => Model::Rotating(Box::new(Rotating::new(spec))),
+            DiskSpec::Flash(spec) => Model::Flash(Box::new(Flash::new(spec))),
         };
         Self { model }
     }
@@ -128,10 +140,17 @@ impl<T: Copy> Disk<T> {
         }
     }
     /// Drops the requests for which `keep` is false; what is in service occupies the disk to its end, unreported.
-    pub fn retain(&mut self, keep: impl Fn(&Request<T>) -> bool) {
+    pub fn retain(&mut self, keep: impl FnMut(&Request<T>) -> bool) {
         match &mut self.model {
             Model::Rotating(disk) => disk.retain(keep),
             Model::Flash(disk) => disk.retain(keep),
+        }
+    }
+    /// What begins from now on takes so much longer than by the specification: 1 is normal, 2 twice as long.
+    pub const fn set_slowness(&mut self, slowness: f64) {
+        match &mut self.model {
+            Model::Rotating(disk) => disk.set_slowness(slowness),
+            Model::Flash(disk) => disk.set_slowness(slowness),
         }
     }
     /// Requests that wait or are in service.

@@ -4,18 +4,27 @@
 //! `on_timer`. The processor is here because it, like disks, belongs to a physical host, which several nodes
 //! (containers, virtual machines) may share.
 
+mod array;
 mod cache;
 mod disk;
 mod flash;
+mod mechanics;
 pub mod power;
 mod presets;
 mod processor;
+mod reliability;
 mod rotating;
 mod store;
+mod stripes;
+mod volume;
 
+pub use array::ArraySpec;
 pub use cache::CacheSpec;
 pub use disk::{Disk, DiskCounters, DiskSpec, Op, Request, Stream};
-pub use flash::FlashSpec;
+pub use flash::{Cells, FlashSpec};
+pub use mechanics::{MediaRate, SeekCurve};
 pub use processor::Processor;
-pub use rotating::RotatingSpec;
+pub use rotating::{DiskScheduler, RotatingSpec};
 pub use store::{Store, StoreCounters};
+pub use stripes::RaidLevel;
+pub use volume::VolumeSpec;

@@ -1,79 +1,136 @@
-//! A disk with platters and a head.
+//! A disk with platters and a head: its queue.
 //!
-//! A request takes positioning (average seek plus half a revolution) whenever the head must move away from where the
-//! last transfer ended, then transfer at the media rate: the model of Ruemmler and Wilkes, "An introduction to disk
-//! drive modeling" (IEEE Computer 27(3), 1994), with the average seek in place of the seek curve, since streams have no
-//! known distance.
+//! Where bytes are and what it takes to get there is in [`crate::mechanics`]. A file is in one piece, and files stand
+//! anywhere on the disk, as on a file system that has been in use for long.
 //!
-//! Requests of one stream are served in order. Among streams the disk takes turns like Linux's CFQ scheduler: a stream
-//! keeps the head for a slice (`slice_sync` = 100 ms for reads, `slice_async` = 40 ms for writes). Within a reader's
-//! slice the disk waits for the reader's next request (`slice_idle` = 8 ms: anticipation, Iyer and Druschel, SOSP
-//! 2001), because that probably continues where the head is.
+//! Two schedulers. Linux's CFQ, the default of the 2000s, gives turns to streams: a stream keeps the head for a slice
+//! (`slice_sync` = 100 ms for reads, `slice_async` = 40 ms for writes); within a reader's slice the disk waits for the
+//! reader's next request (`slice_idle` = 8 ms: anticipation, Iyer and Druschel, SOSP 2001), because that probably
+//! continues where the head is. Native command queueing leaves the order to the disk, which has up to 32 commands and
+//! takes the one that it reaches first (shortest positioning time first: Seltzer, Chen and Ousterhout, USENIX 1990;
+//! Jacobson and Wilkes, HPL-CSP-91-7), unless one has waited for too long.
+//!
+//! The disk's own memory reads ahead of a reader while nobody else asks, and takes writes before they are on the
+//! platters as long as it has room.
 
 use crate::disk::{DiskCounters, Op, Request, Stream};
+use crate::mechanics::{Mechanics, MediaRate, SeekCurve, Spot};
 use std::collections::VecDeque;
 use units::{BitRate, Bytes, Time};
+
+/// Who decides what is served next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum DiskScheduler {
+    /// The operating system: turns for streams (Linux's CFQ).
+    Turns {
+        /// How long a stream that reads keeps the head while others wait.
+        read_slice: Time,
+        /// How long a stream that writes keeps the head while others wait.
+        write_slice: Time,
+        /// How long the disk waits, within a reader's slice, for the reader's next request.
+        anticipation: Time,
+    },
+    /// The disk: what it reaches first (NCQ).
+    Nearest {
+        /// Commands among which it chooses.
+        depth: u32,
+        /// A command that has waited for longer goes first.
+        patience: Time,
+    },
+}
+
+impl DiskScheduler {
+    /// CFQ's defaults.
+    pub const CFQ: Self =
+        Self::Turns { read_slice: Time::from_ms(100), write_slice: Time::from_ms(40), anticipation: Time::from_ms(8) };
+    /// SATA's queue of 32 commands; half a second is mq-deadline's `read_expire`.
+    pub const NCQ: Self = Self::Nearest { depth: 32, patience: Time::from_ms(500) };
+}
 
 /// A rotating disk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RotatingSpec {
-    /// Average seek time.
-    pub seek: Time,
+    /// Its size.
+    pub capacity: Bytes,
+    /// Seek times.
+    pub seek: SeekCurve,
     /// One revolution; half of it is waited for on average.
     pub revolution: Time,
+    /// From a command's arrival until the head moves.
+    pub overhead: Time,
     /// Media rate of reads.
-    pub read_rate: BitRate,
+    pub read: MediaRate,
     /// Media rate of writes.
-    pub write_rate: BitRate,
-    /// How long a stream that reads keeps the head while others wait.
-    pub read_slice: Time,
-    /// How long a stream that writes keeps the head while others wait.
-    pub write_slice: Time,
-    /// How long the disk waits, within a reader's slice, for the reader's next request.
-    pub anticipation: Time,
+    pub write: MediaRate,
+    /// Rate between the host and the disk's memory.
+    pub interface: BitRate,
+    /// How far it reads ahead while nobody asks for anything else.
+    pub read_ahead: Bytes,
+    /// Writes that its memory takes before they are on the platters; none with the write cache disabled.
+    pub write_back: Bytes,
+    /// Who decides what is served next.
+    pub scheduler: DiskScheduler,
 }
 
 impl RotatingSpec {
-    /// A disk scheduled as Linux does by default.
-    pub const fn new(seek: Time, rpm: u64, read_rate: BitRate, write_rate: BitRate) -> Self {
+    /// A disk without geometry: another place is always as far, the rates are the same everywhere, and it has no memory.
+    pub const fn flat(position: Time, read: BitRate, write: BitRate) -> Self {
         Self {
-            seek,
-            revolution: Time::from_ps(60_000_000_000_000 / rpm),
-            read_rate,
-            write_rate,
-            read_slice: Time::from_ms(100),
-            write_slice: Time::from_ms(40),
-            anticipation: Time::from_ms(8),
+            capacity: Bytes::new(1 << 40),
+            seek: SeekCurve::flat(position),
+            revolution: Time::ZERO,
+            overhead: Time::ZERO,
+            read: MediaRate::flat(read),
+            write: MediaRate::flat(write),
+            interface: read,
+            read_ahead: Bytes::ZERO,
+            write_back: Bytes::ZERO,
+            scheduler: DiskScheduler::CFQ,
         }
     }
-    /// Average time to reach another place.
-    pub fn positioning(&self) -> Time {
-        self.seek + self.revolution / 2
-    }
-    /// The media rate.
-    pub const fn rate(&self, op: Op) -> BitRate {
-        match op {
-            Op::Read => self.read_rate,
-            Op::Write => self.write_rate,
-        }
+    /// One revolution at a speed in rotations a minute.
+    pub const fn revolution(rpm: u64) -> Time {
+        Time::from_ps(60_000_000_000_000 / rpm)
     }
     const fn slice(&self, op: Op) -> Time {
-        match op {
-            Op::Read => self.read_slice,
-            Op::Write => self.write_slice,
+        match self.scheduler {
+            DiskScheduler::Turns { read_slice, write_slice, .. } => match op {
+                Op::Read => read_slice,
+                Op::Write => write_slice,
+            },
+            DiskScheduler::Nearest { .. } => Time::MAX,
         }
     }
+    const fn anticipation(&self) -> Time {
+        match self.scheduler {
+            DiskScheduler::Turns { anticipation, .. } => anticipation,
+            DiskScheduler::Nearest { .. } => Time::ZERO,
+        }
+    }
+}
+
+/// Where a stream's byte is on the disk: each file begins anywhere, at a multiple of 4 KiB.
+fn place(stream: Stream, offset: Bytes) -> u64 {
+    // SplitMix64's finaliser (Steele, Lea and Flood, OOPSLA 2014).
+    let mut z = stream.id.wrapping_add(u64::from(stream.node) << 40).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    ((z ^ (z >> 31)) >> 2 & !0xFFF) + offset.get()
 }
 
 /// A request and how much of it has been moved.
 #[derive(Debug, Clone)]
 struct Progress<T> {
     request: Request<T>,
+    since: Time,
     moved: Bytes,
+    /// Nobody has been told, and someone wants to know.
     reported: bool,
+    /// It is in the disk's memory.
+    in_memory: bool,
 }
 
-/// The requests of one stream and direction, in order.
+/// The requests of one stream and direction, in order; with NCQ one request.
 #[derive(Debug, Clone)]
 struct Turn<T> {
     stream: Stream,
@@ -95,29 +152,61 @@ enum State {
     },
 }
 
+/// Where the head is.
+#[derive(Debug, Clone, Copy)]
+struct Head {
+    /// The stream that was served last, and the byte after the last one that was moved.
+    stream: Stream,
+    offset: Bytes,
+    op: Op,
+    spot: Spot,
+    /// When the media passed that byte: before the transfer's end if it came out of what was read ahead.
+    passed: Time,
+}
+
+/// What it takes to reach a byte.
+#[derive(Debug, Clone, Copy)]
+struct Reach {
+    time: Time,
+    spot: Spot,
+    /// Where the disk began to read ahead, if it has.
+    ahead: Option<Head>,
+}
+
 #[derive(Debug, Clone)]
 pub(crate) struct Rotating<T> {
     spec: RotatingSpec,
+    mechanics: Mechanics,
     /// Streams with requests; the first has the head.
     turns: VecDeque<Turn<T>>,
     state: State,
-    /// Where the last transfer ended.
-    head: Option<(Stream, Bytes)>,
+    head: Option<Head>,
+    /// Writes that its memory has taken, by when that is reported.
+    taken: VecDeque<(Time, Request<T>)>,
+    /// Bytes in its memory that are not on the platters.
+    unwritten: Bytes,
     /// The stream and direction that has the slice, and its end.
     slice: Option<(Stream, Op, Time)>,
     queued: usize,
+    /// How much longer everything takes than by its specification.
+    slowness: f64,
     pub counters: DiskCounters,
 }
 
 impl<T: Copy> Rotating<T> {
     pub fn new(spec: RotatingSpec) -> Self {
+        let RotatingSpec { capacity, read, write, revolution, seek, overhead, .. } = spec;
         Self {
             spec,
+            mechanics: Mechanics::new(capacity, (read, write), revolution, seek, overhead),
             turns: VecDeque::new(),
             state: State::Idle,
             head: None,
+            taken: VecDeque::new(),
+            unwritten: Bytes::ZERO,
             slice: None,
             queued: 0,
+            slowness: 1.0,
             counters: DiskCounters::default(),
         }
     }
@@ -126,8 +215,16 @@ impl<T: Copy> Rotating<T> {
         self.queued += 1;
         self.counters.queue_max = self.counters.queue_max.max(self.queued as u32);
         let (stream, op) = (request.stream, request.op);
-        let progress = Progress { request, moved: Bytes::ZERO, reported: true };
-        if let Some(turn) = self.turns.iter_mut().find(|turn| turn.stream == stream && turn.op == op) {
+        let in_memory = op == Op::Write && self.unwritten + request.bytes <= self.spec.write_back;
+        if in_memory {
+            self.unwritten += request.bytes;
+            let begin = self.taken.back().map_or(now, |(at, _)| now.max(*at));
+            self.taken.push_back((begin + self.spec.interface.transmission_time(request.bytes), request));
+        }
+        let progress = Progress { request, since: now, moved: Bytes::ZERO, reported: !in_memory, in_memory };
+        let turns = matches!(self.spec.scheduler, DiskScheduler::Turns { .. });
+        let mine = self.turns.iter_mut().find(|turn| turns && turn.stream == stream && turn.op == op);
+        if let Some(turn) = mine {
             turn.requests.push_back(progress);
         } else {
             let turn = Turn { stream, op, requests: VecDeque::from([progress]) };
@@ -146,6 +243,11 @@ impl<T: Copy> Rotating<T> {
     }
 
     pub fn deadline(&self) -> Time {
+        let taken = self.taken.front().map_or(Time::MAX, |(at, _)| *at);
+        self.service_deadline().min(taken)
+    }
+
+    const fn service_deadline(&self) -> Time {
         match self.state {
             State::Idle => Time::MAX,
             State::Moving { until, .. } | State::Anticipating { until } => until,
@@ -153,7 +255,10 @@ impl<T: Copy> Rotating<T> {
     }
 
     pub fn on_timer(&mut self, now: Time, done: &mut Vec<T>) {
-        if self.deadline() > now {
+        while let Some((_, request)) = self.taken.pop_front_if(|(at, _)| *at <= now) {
+            done.push(request.tag);
+        }
+        if self.service_deadline() > now {
             return;
         }
         match std::mem::replace(&mut self.state, State::Idle) {
@@ -166,13 +271,14 @@ impl<T: Copy> Rotating<T> {
         }
     }
 
-    pub fn retain(&mut self, keep: impl Fn(&Request<T>) -> bool) {
-        let moving = matches!(self.state, State::Moving { .. });
-        let mut first = moving;
+    pub fn retain(&mut self, mut keep: impl FnMut(&Request<T>) -> bool) {
+        self.taken.retain(|(_, request)| keep(request));
+        let mut first = matches!(self.state, State::Moving { .. });
         for turn in &mut self.turns {
             turn.requests.retain_mut(|progress| {
                 let in_service = std::mem::take(&mut first);
-                let kept = keep(&progress.request);
+                // What is in its memory will be written whoever has crashed.
+                let kept = progress.in_memory || keep(&progress.request);
                 progress.reported &= kept || !in_service;
                 if in_service && !kept {
                     // Cut to what is on its way.
@@ -185,6 +291,11 @@ impl<T: Copy> Rotating<T> {
         }
         self.turns.retain(|turn| !turn.requests.is_empty());
         self.queued = self.turns.iter().map(|turn| turn.requests.len()).sum();
+    }
+
+    /// What begins from now on takes so much longer.
+    pub const fn set_slowness(&mut self, slowness: f64) {
+        self.slowness = slowness;
     }
 
     /// The end of the part of `busy` that is counted in advance.
@@ -209,6 +320,9 @@ impl<T: Copy> Rotating<T> {
             if progress.reported {
                 done.push(progress.request.tag);
             }
+            if progress.in_memory {
+                self.unwritten -= progress.request.bytes;
+            }
             turn.requests.pop_front();
             self.queued -= 1;
             self.counters.requests += 1;
@@ -217,37 +331,109 @@ impl<T: Copy> Rotating<T> {
         if turn.requests.is_empty() {
             let op = turn.op;
             self.turns.pop_front();
-            if op == Op::Read && !slice_over && !self.turns.is_empty() && self.spec.anticipation > Time::ZERO {
-                self.state = State::Anticipating { until: now.saturating_add(self.spec.anticipation) };
+            let anticipation = self.spec.anticipation();
+            if op == Op::Read && !slice_over && !self.turns.is_empty() && anticipation > Time::ZERO {
+                self.state = State::Anticipating { until: now.saturating_add(anticipation) };
             }
         } else if slice_over {
             self.turns.rotate_left(1);
         }
     }
 
+    /// With NCQ the request that the head reaches first becomes the first, or the oldest that has waited for too long.
+    fn choose(&mut self, now: Time) {
+        let DiskScheduler::Nearest { depth, patience } = self.spec.scheduler else { return };
+        let waited = |turn: &Turn<T>| turn.requests.front().map_or(Time::ZERO, |first| now.saturating_sub(first.since));
+        if self.turns.len() < 2 || self.turns.front().is_some_and(|oldest| waited(oldest) > patience) {
+            return;
+        }
+        let reach = |turn: &Turn<T>| {
+            let request = &turn.requests.front()?.request;
+            Some(self.reach(now, request.stream, request.op, request.offset).time)
+        };
+        let nearest = self.turns.iter().take(depth.max(1) as usize).enumerate();
+        let nearest = nearest.filter_map(|(index, turn)| Some((reach(turn)?, index))).min();
+        if let Some(turn) = nearest.and_then(|(_, index)| self.turns.remove(index)) {
+            self.turns.push_front(turn);
+        }
+    }
+
+    /// How long it takes to reach a byte of a stream. Nothing, if the head is there or the disk has read it ahead.
+    fn reach(&self, now: Time, stream: Stream, op: Op, offset: Bytes) -> Reach {
+        let spot = self.mechanics.spot(place(stream, offset));
+        let continues = self.head.filter(|head| head.stream.file() == stream.file() && head.offset == offset);
+        let ahead = continues.filter(|head| {
+            op == Op::Read && head.op == Op::Read && head.passed < now && self.spec.read_ahead > Bytes::ZERO
+        });
+        let time = match continues {
+            Some(head) if head.passed == now || ahead.is_some() => Time::ZERO,
+            // The head is on the track; the data have to come round again.
+            Some(_) => self.mechanics.rotation(now, &spot),
+            None => self.mechanics.positioning(now, self.head.map(|head| head.spot), &spot),
+        };
+        Reach { time, spot, ahead }
+    }
+
     /// The first turn's first request goes on: to its end, or to the end of the slice if others wait.
     fn start(&mut self, now: Time) {
+        self.choose(now);
         let Some(turn) = self.turns.front() else { return };
         let Some(progress) = turn.requests.front() else { return };
-        let place = progress.request.offset + progress.moved;
-        let positioning = if self.head == Some((turn.stream, place)) { Time::ZERO } else { self.spec.positioning() };
+        let (stream, op, offset) = (turn.stream, turn.op, progress.request.offset + progress.moved);
+        let reach = self.reach(now, stream, op, offset);
+        let positioning = slowed(reach.time, self.slowness);
         let start = now + positioning;
         let slice_end = match self.slice {
-            Some((stream, op, end)) if stream == turn.stream && op == turn.op && now < end => end,
-            _ => start + self.spec.slice(turn.op),
+            Some((owner, owner_op, end)) if owner == stream && owner_op == op && now < end => end,
+            _ => start.saturating_add(self.spec.slice(op)),
         };
-        let rate = self.spec.rate(turn.op);
+        let rate = reach.spot.rate(op);
         let rest = progress.request.bytes - progress.moved;
         // A slice also cuts a lone stream's request: another stream may arrive meanwhile.
         let in_slice = rate.bytes_in(slice_end.saturating_sub(start)).max(Bytes::new(1));
         let bytes = rest.min(in_slice);
-        let until = start.saturating_add(rate.transmission_time(bytes));
+        let (until, passed) = self.transfer(start, op, bytes, &reach);
+        let late = slowed(until - start, self.slowness).saturating_sub(until - start);
+        let (until, passed) = (until.saturating_add(late), passed.saturating_add(late));
         let slice_end = if bytes < rest { until } else { slice_end };
-        self.slice = Some((turn.stream, turn.op, slice_end));
+        self.slice = Some((stream, op, slice_end));
         self.counters.busy += until - now;
         self.counters.positioning += positioning;
         self.counters.switches += u64::from(positioning > Time::ZERO);
-        self.head = Some((turn.stream, place + bytes));
+        let spot = self.mechanics.spot(place(stream, offset + bytes));
+        self.head = Some(Head { stream, offset: offset + bytes, op, spot, passed });
         self.state = State::Moving { until, bytes };
     }
+
+    /// When bytes that the head reaches at `start` have been moved, and when the media passed the last of them: earlier,
+    /// where the disk went on reading since the transfer before.
+    fn transfer(&self, now: Time, op: Op, bytes: Bytes, reach: &Reach) -> (Time, Time) {
+        let (rate, interface) = (reach.spot.rate(op), self.spec.interface);
+        let Some(head) = reach.ahead else {
+            let until = now.saturating_add(rate.transmission_time(bytes));
+            return (until, until);
+        };
+        // What the media have passed since then is in the disk's memory, as far as that reaches.
+        let room = self.spec.read_ahead;
+        let from_memory = now.saturating_add(interface.transmission_time(bytes));
+        let full = head.passed.saturating_add(rate.transmission_time(room));
+        if now < full {
+            let passed = head.passed.saturating_add(rate.transmission_time(bytes));
+            return (passed.max(from_memory), passed);
+        }
+        if bytes <= room {
+            // The rest of the memory is still full; reading goes on behind it.
+            let until = from_memory;
+            return (until, until.saturating_sub(rate.transmission_time(room - bytes)));
+        }
+        let first = now.saturating_add(interface.transmission_time(room));
+        let again = now + self.mechanics.rotation(now, &self.mechanics.spot(place(head.stream, head.offset + room)));
+        let until = first.max(again).saturating_add(rate.transmission_time(bytes - room));
+        (until, until)
+    }
+}
+
+/// A time on a disk that takes longer than it should; exact on one that does not.
+fn slowed(time: Time, slowness: f64) -> Time {
+    if slowness > 1.0 { time.mul_f64(slowness) } else { time }
 }

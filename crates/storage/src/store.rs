@@ -5,7 +5,8 @@
 //! `balance_dirty_pages`).
 
 use crate::cache::{Cache, CacheSpec, WriteBack};
-use crate::disk::{Disk, DiskCounters, DiskSpec, Op, Request};
+use crate::disk::{DiskCounters, Op, Request};
+use crate::volume::{Volume, VolumeSpec};
 use std::collections::{BTreeMap, VecDeque};
 use units::{Bytes, Time};
 
@@ -44,11 +45,13 @@ struct Waiting<T> {
 }
 
 /// The disks and the page cache of a host.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Store<T> {
     spec: CacheSpec,
     cache: Cache,
-    disks: Vec<Disk<Job>>,
+    volumes: Vec<Volume<Job>>,
+    /// By volume: it has failed with its data.
+    gone: Vec<bool>,
     writing_back: Vec<bool>,
     waiting: BTreeMap<u64, Waiting<T>>,
     /// Writes that wait for write-back.
@@ -62,11 +65,12 @@ pub struct Store<T> {
 
 impl<T: Copy> Store<T> {
     /// Idle disks and an empty cache.
-    pub fn new(disks: &[DiskSpec], cache: CacheSpec) -> Self {
+    pub fn new<V: Copy + Into<VolumeSpec>>(disks: &[V], cache: CacheSpec) -> Self {
         Self {
             spec: cache,
             cache: Cache::default(),
-            disks: disks.iter().map(|spec| Disk::new(*spec)).collect(),
+            volumes: disks.iter().map(|spec| Volume::new((*spec).into())).collect(),
+            gone: vec![false; disks.len()],
             writing_back: vec![false; disks.len()],
             waiting: BTreeMap::new(),
             throttled: VecDeque::new(),
@@ -76,14 +80,14 @@ impl<T: Copy> Store<T> {
             counters: StoreCounters::default(),
         }
     }
-    /// The number of disks.
-    pub fn disk_count(&self) -> usize {
-        self.disks.len()
+    /// How many disks each volume is.
+    pub fn members(&self) -> impl Iterator<Item = usize> {
+        self.volumes.iter().map(Volume::members)
     }
 
     /// Takes a request for a disk; numbers beyond the last disk wrap round.
     pub fn submit(&mut self, now: Time, disk: u32, request: Request<T>) {
-        let disk = disk % self.disks.len() as u32;
+        let disk = disk % self.volumes.len() as u32;
         if self.spec.capacity == Bytes::ZERO {
             self.ask_disk(now, disk, request, &[(request.offset, request.bytes)]);
         } else if request.op == Op::Read {
@@ -109,8 +113,8 @@ impl<T: Copy> Store<T> {
     /// When [`Store::on_timer`] is next due.
     pub fn deadline(&self) -> Time {
         let copy = self.copies.first_key_value().map_or(Time::MAX, |((at, _), _)| *at);
-        let disks = self.disks.iter().map(Disk::deadline).min().unwrap_or(Time::MAX);
-        let expiry = (0..self.disks.len())
+        let disks = self.volumes.iter().map(Volume::deadline).min().unwrap_or(Time::MAX);
+        let expiry = (0..self.volumes.len())
             .filter(|disk| !self.writing_back[*disk])
             .filter_map(|disk| self.cache.oldest_dirty(disk as u32))
             .min()
@@ -126,8 +130,8 @@ impl<T: Copy> Store<T> {
             done.push(entry.remove().tag);
         }
         let mut jobs = std::mem::take(&mut self.done);
-        for disk in 0..self.disks.len() {
-            self.disks[disk].on_timer(now, &mut jobs);
+        for disk in 0..self.volumes.len() {
+            self.volumes[disk].on_timer(now, &mut jobs);
             for job in jobs.drain(..) {
                 self.disk_done(disk, job, done);
             }
@@ -139,13 +143,57 @@ impl<T: Copy> Store<T> {
 
     /// A node of the host has crashed: its requests are gone and so are its cached bytes.
     pub fn drop_node(&mut self, node: u32) {
-        for disk in &mut self.disks {
+        for disk in &mut self.volumes {
             disk.retain(|request| request.stream.node != node || matches!(request.tag, Job::WriteBack(_)));
         }
         self.waiting.retain(|_, waiting| waiting.request.stream.node != node);
         self.throttled.retain(|(_, request)| request.stream.node != node);
         self.copies.retain(|_, request| request.stream.node != node);
         self.cache.drop_node(node);
+    }
+
+    /// A disk fails, or a member of an array. What an array still has, its other members answer. Else the volume is gone
+    /// with its data and what memory has of them, and these are the requests that get no answer.
+    pub fn fail_member(&mut self, now: Time, disk: usize, member: u32) -> Option<Vec<T>> {
+        if self.volumes[disk].fail_member(now, member) {
+            return None;
+        }
+        self.gone[disk] = true;
+        self.writing_back[disk] = false;
+        self.cache.drop_disk(disk as u32);
+        let mut unanswered = Vec::new();
+        self.waiting.retain(|_, waiting| {
+            let stays = waiting.disk as usize != disk;
+            if !stays {
+                unanswered.push(waiting.request.tag);
+            }
+            stays
+        });
+        self.throttled.retain(|(volume, request)| {
+            let stays = *volume as usize != disk;
+            if !stays {
+                unanswered.push(request.tag);
+            }
+            stays
+        });
+        Some(unanswered)
+    }
+    /// Whether a volume is gone, so that requests for it would get no answer.
+    pub fn is_gone(&self, disk: u32) -> bool {
+        self.gone[disk as usize % self.gone.len()]
+    }
+    /// A spare takes the place of a member of an array that has failed, and is filled.
+    pub fn replace_member(&mut self, now: Time, disk: usize, member: u32) {
+        self.volumes[disk].replace_member(now, member);
+    }
+    /// What a disk, or a member of an array, begins from now on takes so much longer than by its specification: 1 is
+    /// normal.
+    pub fn set_slowness(&mut self, disk: usize, member: u32, slowness: f64) {
+        self.volumes[disk].set_slowness(member, slowness);
+    }
+    /// The part of an array's spare that is filled; none if nothing is being rebuilt.
+    pub fn rebuilt(&self, disk: usize) -> Option<f64> {
+        self.volumes[disk].rebuilt()
     }
 
     /// Bytes in memory that are not on disk yet.
@@ -158,15 +206,15 @@ impl<T: Copy> Store<T> {
     }
     /// Requests that are not done, write-back included.
     pub fn queued(&self, disk: usize) -> usize {
-        self.disks[disk].queued()
+        self.volumes[disk].queued()
     }
     /// Counters of the page cache.
     pub fn counters(&self) -> StoreCounters {
         self.counters
     }
-    /// Counters of a disk at `now`.
-    pub fn disk_counters(&self, now: Time, disk: usize) -> DiskCounters {
-        self.disks[disk].counters(now)
+    /// Counters of a disk at `now`: a volume, and its member.
+    pub fn disk_counters(&self, now: Time, disk: usize, member: usize) -> DiskCounters {
+        self.volumes[disk].counters(now, member)
     }
 
     fn copy(&mut self, now: Time, request: Request<T>) {
@@ -182,7 +230,7 @@ impl<T: Copy> Store<T> {
         let tag = if request.op == Op::Read { Job::Read(id) } else { Job::Write(id) };
         for &(offset, bytes) in parts {
             let part = Request { op: request.op, stream: request.stream, offset, bytes, tag };
-            self.disks[disk as usize].submit(now, part);
+            self.volumes[disk as usize].submit(now, part);
         }
     }
 
@@ -229,7 +277,7 @@ impl<T: Copy> Store<T> {
     /// Each disk writes back one extent at a time while too much is dirty, someone waits, or the oldest is too old.
     fn write_back(&mut self, now: Time) {
         let pressed = self.cache.unwritten() > self.spec.background || !self.throttled.is_empty();
-        for disk in 0..self.disks.len() {
+        for disk in 0..self.volumes.len() {
             let old = || {
                 self.cache.oldest_dirty(disk as u32).is_some_and(|since| since.saturating_add(self.spec.expire) <= now)
             };
@@ -240,7 +288,7 @@ impl<T: Copy> Store<T> {
                 self.writing_back[disk] = true;
                 let WriteBack { stream, offset, bytes } = extent;
                 let tag = Job::WriteBack(extent);
-                self.disks[disk].submit(now, Request { op: Op::Write, stream, offset, bytes, tag });
+                self.volumes[disk].submit(now, Request { op: Op::Write, stream, offset, bytes, tag });
             }
         }
     }

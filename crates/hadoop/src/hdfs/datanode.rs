@@ -2,6 +2,7 @@
 
 use super::{Call, Hdfs, Request, wire};
 use crate::context::Context;
+use crate::disks::{Data, Disks, Turns};
 use crate::ids::{BlockId, NodeId, Process, Server};
 use crate::rpc;
 use std::collections::BTreeMap;
@@ -12,37 +13,40 @@ use units::{Bytes, Time};
 pub(super) struct DataNode {
     /// Finished replicas.
     pub replicas: BTreeMap<BlockId, Replica>,
-    /// Replicas that are being written, and the disk of each.
-    pub begun: BTreeMap<BlockId, u32>,
-    pub volumes: Volumes,
+    /// Replicas that are being written, and where.
+    pub begun: BTreeMap<BlockId, Place>,
+    volumes: Turns,
     /// Reads and writes under way.
     pub transfers: u32,
     /// A heartbeat has no answer yet; the next one waits for it (`BPServiceActor.offerService` calls one at a time).
     in_heartbeat: bool,
     /// One was due meanwhile.
     overdue: bool,
+    /// A volume is gone since its last report.
+    volume_lost: bool,
     /// How often it has started; tells timers of an earlier life.
     life: u32,
+}
+
+/// Where a replica is on its DataNode.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Place {
+    pub disk: u32,
+    /// The first of its block: the one that storage policies treat apart.
+    pub first: bool,
 }
 
 /// A finished replica.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Replica {
-    pub disk: u32,
+    pub place: Place,
     pub length: Bytes,
 }
 
-/// The disks take turns in receiving replicas (`RoundRobinVolumeChoosingPolicy`).
-#[derive(Debug, Default)]
-pub(super) struct Volumes {
-    turn: u32,
-}
-
-impl Volumes {
-    pub fn next(&mut self, disks: u32) -> u32 {
-        let disk = self.turn % disks.max(1);
-        self.turn = disk + 1;
-        disk
+impl DataNode {
+    /// The disk for a new replica of a block, the first of the block or not, of a file that the run writes or not.
+    pub fn choose(&mut self, disks: &Disks, written: bool, first: bool) -> Place {
+        Place { disk: self.volumes.take(disks, Data::replica(written, first)), first }
     }
 }
 
@@ -108,6 +112,23 @@ impl Hdfs {
         }
         self.report_blocks(ctx, node);
         ctx.timer_in(self.config.block_report_interval, Request::ReportDue { node, life });
+    }
+
+    /// A volume is gone: the DataNode goes on with the others (`dfs.datanode.failed.volumes.tolerated`) and reports what
+    /// it still has (`DataNode.handleVolumeFailures`).
+    pub(crate) fn on_disk_lost(&mut self, ctx: &mut Context, node: NodeId, disk: u32) {
+        let datanode = self.datanode(node);
+        datanode.replicas.retain(|_, replica| replica.place.disk != disk);
+        datanode.begun.retain(|_, place| place.disk != disk);
+        datanode.volume_lost = true;
+        if node != ctx.nodes.master() && ctx.nodes.is_up(node) {
+            self.report_blocks(ctx, node);
+        }
+    }
+
+    /// Whether a volume has been lost since this was last asked: the NameNode compares the report with what it knows.
+    pub(super) fn has_lost_a_volume(&mut self, node: NodeId) -> bool {
+        std::mem::take(&mut self.datanode(node).volume_lost)
     }
 
     pub(super) fn report_blocks(&mut self, ctx: &mut Context, node: NodeId) {

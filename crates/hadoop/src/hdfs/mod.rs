@@ -113,7 +113,7 @@ impl Hdfs {
         replication: u32,
         writer: Option<NodeId>,
     ) -> FileId {
-        let file = self.namespace.create(replication);
+        let file = self.namespace.create(replication, false);
         let mut rest = length;
         while rest > Bytes::ZERO {
             let length = rest.min(block_size);
@@ -126,7 +126,7 @@ impl Hdfs {
     }
     /// A file that exists when the run begins, each block with its length and replicas given.
     pub fn place_file(&mut self, ctx: &mut Context, replication: u32, blocks: &[(Bytes, Vec<NodeId>)]) -> FileId {
-        let file = self.namespace.create(replication);
+        let file = self.namespace.create(replication, false);
         for (length, replicas) in blocks {
             self.add_block(ctx, file, *length, replicas);
         }
@@ -138,11 +138,10 @@ impl Hdfs {
         let record = self.namespace.block_mut(block);
         record.replicas = replicas.to_vec();
         record.complete = true;
-        for node in replicas {
-            let disks = ctx.nodes.info(*node).disks;
+        for (number, node) in replicas.iter().enumerate() {
             let datanode = self.datanode(*node);
-            let disk = datanode.volumes.next(disks);
-            datanode.replicas.insert(block, Replica { disk, length });
+            let place = datanode.choose(&ctx.nodes.info(*node).disks, false, number == 0);
+            datanode.replicas.insert(block, Replica { place, length });
         }
     }
 
@@ -167,6 +166,16 @@ impl Hdfs {
             Request::PipelineDisk { pipeline, hop } => self.pipeline_disk_done(ctx, pipeline, hop),
             Request::SourceDisk(pipeline) => self.source_disk_done(ctx, pipeline),
             Request::ReadDisk { read, source } => self.read_disk_done(ctx, read, source),
+        }
+    }
+    /// A disk request has failed: a reader turns to another replica, a pipeline goes on without the node, a copy is
+    /// ordered again.
+    pub(crate) fn on_disk_failed(&mut self, ctx: &mut Context, request: Request) {
+        match request {
+            Request::ReadDisk { read, source } => self.read_disk_failed(ctx, read, source),
+            Request::PipelineDisk { pipeline, hop } => self.break_pipeline(ctx, pipeline, hop),
+            Request::SourceDisk(pipeline) => self.discard_pipeline(ctx, pipeline),
+            _ => {}
         }
     }
     pub(crate) fn on_node_down(&mut self, ctx: &mut Context, node: NodeId) {

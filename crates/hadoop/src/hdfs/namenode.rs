@@ -5,6 +5,7 @@
 //! with too few replicas are copied by a DataNode that has one, told so in the reply to its heartbeat (HDFS
 //! Architecture Guide, "Data Disk Failure, Heartbeats and Re-Replication").
 
+use super::namespace::Block;
 use super::write::Allocation;
 use super::{Call, Hdfs, Request, WriteCall, placement, wire};
 use crate::context::Context;
@@ -147,6 +148,9 @@ impl Hdfs {
     }
 
     fn block_report(&mut self, ctx: &mut Context, node: NodeId) {
+        if self.has_lost_a_volume(node) {
+            self.strike_missing(node);
+        }
         let blocks: Vec<_> = self.datanode(node).replicas.keys().copied().collect();
         for block in blocks {
             self.replica_reported(ctx, block, node);
@@ -263,6 +267,17 @@ impl Hdfs {
                 known.deletions.clear();
                 self.bury(node);
             }
+        }
+    }
+
+    /// Replicas that a DataNode's report lacks are no more.
+    fn strike_missing(&mut self, node: NodeId) {
+        let held = &self.datanodes[node.0 as usize].replicas;
+        let is_gone = |(id, block): &(BlockId, &Block)| block.replicas.contains(&node) && !held.contains_key(id);
+        let gone: Vec<_> = self.namespace.blocks().filter(is_gone).map(|(id, _)| id).collect();
+        for block in gone {
+            self.namespace.block_mut(block).replicas.retain(|replica| *replica != node);
+            self.namenode.lacking.insert(block);
         }
     }
 

@@ -11,6 +11,8 @@ pub struct File {
     pub replication: u32,
     /// Its blocks in order.
     pub blocks: Vec<BlockId>,
+    /// Whether the run writes it; else it was there when the run began.
+    pub written: bool,
     /// Whether it is closed.
     pub complete: bool,
 }
@@ -38,9 +40,9 @@ pub struct Namespace {
 }
 
 impl Namespace {
-    pub(crate) fn create(&mut self, replication: u32) -> FileId {
+    pub(crate) fn create(&mut self, replication: u32, written: bool) -> FileId {
         let file = FileId::from_usize(self.files.len());
-        self.files.push(File { replication, blocks: Vec::new(), complete: false });
+        self.files.push(File { replication, blocks: Vec::new(), written, complete: false });
         file
     }
     pub(crate) fn add_block(&mut self, file: FileId, length: Bytes, stream: DiskStream) -> BlockId {

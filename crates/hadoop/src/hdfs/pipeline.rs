@@ -14,7 +14,7 @@ mod end;
 
 pub use end::PipelineState;
 
-use super::datanode::Replica;
+use super::datanode::{Place, Replica};
 use super::namenode::Copy;
 use super::{Channel, Hdfs, Message, PipelineMessage, Request, wire};
 use crate::context::{Context, DiskTransfer};
@@ -54,7 +54,7 @@ struct Hop {
     backlog: Bytes,
     taken: usize,
     last_taken: bool,
-    disk: u32,
+    place: Place,
     /// Taken bytes on their way: to be checked, being checked, to be written, being written, written.
     unchecked: Bytes,
     checking: Bytes,
@@ -156,18 +156,31 @@ impl Hdfs {
     pub(super) fn start_pipeline(&mut self, ctx: &mut Context, mut pipeline: Pipeline) -> PipelineId {
         self.next += 1;
         let id = PipelineId(self.next);
+        let written = self.namespace.file(self.namespace.block(pipeline.block).file).written;
+        let mut lacks_first = !self.has_first(pipeline.block);
         for (hop, node) in pipeline.nodes.iter().enumerate() {
-            let disks = ctx.nodes.info(*node).disks;
+            let disks = &ctx.nodes.info(*node).disks;
             let datanode = &mut self.datanodes[node.0 as usize];
-            // A replica that is begun stays on its disk.
-            pipeline.hops[hop].disk =
-                *datanode.begun.entry(pipeline.block).or_insert_with(|| datanode.volumes.next(disks));
+            // A replica that is begun stays where it is.
+            let begun = datanode.begun.get(&pipeline.block).copied();
+            let place = begun.unwrap_or_else(|| datanode.choose(disks, written, lacks_first));
+            datanode.begun.insert(pipeline.block, place);
+            pipeline.hops[hop].place = place;
+            lacks_first = false;
             datanode.transfers += 1;
         }
         self.pipelines.insert(id, pipeline);
         self.set_up_hop(ctx, id, 0);
         self.watch_pipeline(ctx, id);
         id
+    }
+
+    /// Whether a finished replica of a block, as far as the NameNode knows of it, is its first.
+    fn has_first(&self, block: BlockId) -> bool {
+        let is_first = |node: &NodeId| {
+            self.datanodes[node.0 as usize].replicas.get(&block).is_some_and(|replica| replica.place.first)
+        };
+        self.namespace.block(block).replicas.iter().any(is_first)
     }
 
     /// The sender of a hop connects to its DataNode.
@@ -305,12 +318,12 @@ impl Hdfs {
                 let bytes = std::mem::take(&mut state.checked);
                 state.writing = bytes;
                 let offset = pipeline.base + state.written;
-                let transfer = DiskTransfer { disk: state.disk, op: DiskOp::Write, stream, offset, bytes };
+                let transfer = DiskTransfer { disk: state.place.disk, op: DiskOp::Write, stream, offset, bytes };
                 ctx.disk(node, transfer, Request::PipelineDisk { pipeline: id, hop });
             }
             if state.last_taken && !state.finished && state.unwritten() == Bytes::ZERO {
                 state.finished = true;
-                let replica = Replica { disk: state.disk, length: pipeline.base + state.written };
+                let replica = Replica { place: state.place, length: pipeline.base + state.written };
                 finished.push((node, replica));
             }
         }
@@ -452,7 +465,7 @@ impl Hdfs {
     /// A DataNode does what the NameNode has ordered.
     pub(super) fn copy_block(&mut self, ctx: &mut Context, node: NodeId, copy: Copy) {
         let Some(replica) = self.datanode(node).replicas.get(&copy.block).copied() else { return };
-        let source = Source::Replica { disk: replica.disk, asked: Bytes::ZERO };
+        let source = Source::Replica { disk: replica.place.disk, asked: Bytes::ZERO };
         let pipeline = Pipeline::new(source, node, copy.block, copy.targets, Bytes::ZERO, ctx.now);
         let id = self.start_pipeline(ctx, pipeline);
         self.pump(ctx, id);

@@ -135,7 +135,7 @@ impl Hdfs {
         candidates.sort_by_key(|node| ctx.nodes.distance(reader, *node));
         let Some(&node) = candidates.first() else { return self.next_round(ctx, id) };
         let local = node == reader;
-        let disk = self.datanodes[node.0 as usize].replicas.get(&read.block).map(|replica| replica.disk);
+        let disk = self.datanodes[node.0 as usize].replicas.get(&read.block).map(|replica| replica.place.disk);
         let at = read.at;
         read.attempt = read.attempt.wrapping_add(1);
         read.progress = ctx.now;
@@ -292,6 +292,17 @@ impl Hdfs {
         if local { self.arrived(ctx, id, bytes) } else { self.advance_read(ctx, id) }
     }
 
+    /// The DataNode cannot read its replica: it closes the connection.
+    pub(super) fn read_disk_failed(&mut self, ctx: &mut Context, id: ReadId, attempt: u32) {
+        let Some(read) = self.reads.get_mut(&id).filter(|read| read.attempt == attempt) else { return };
+        let Some(source) = &mut read.source else { return };
+        source.asked = read.end;
+        match source.conn {
+            Some(conn) => ctx.close(conn, End::Server),
+            None => self.fail_over(ctx, id),
+        }
+    }
+
     pub(super) fn read_connected(&mut self, ctx: &mut Context, id: ReadId, conn: ConnId) {
         let Some(read) = self.reads.get_mut(&id) else { return ctx.abort(conn, End::Client) };
         // Connecting may take as long as silence after it.
@@ -316,7 +327,7 @@ impl Hdfs {
             ReadMessage::Packet => self.arrived(ctx, id, packet_at(packet_size, at, to)),
             ReadMessage::Header => {
                 let node = source.node;
-                let Some(disk) = self.datanodes[node.0 as usize].replicas.get(&block).map(|replica| replica.disk)
+                let Some(disk) = self.datanodes[node.0 as usize].replicas.get(&block).map(|replica| replica.place.disk)
                 else {
                     // The replica is not there: the DataNode refuses.
                     return ctx.close(conn, End::Server);

@@ -89,7 +89,7 @@ impl Hdfs {
     ) -> WriteId {
         self.next += 1;
         let id = WriteId(self.next);
-        let file = self.namespace.create(replication);
+        let file = self.namespace.create(replication, true);
         let write = Write {
             writer,
             file,

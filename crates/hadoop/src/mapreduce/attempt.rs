@@ -209,7 +209,7 @@ impl MapReduce {
         id: AttemptId,
         step: impl FnOnce(&mut Body, &mut Env) -> TaskState,
     ) {
-        let Self { config, jobs, attempts, outputs, next_disk, .. } = self;
+        let Self { config, jobs, attempts, outputs, turns, .. } = self;
         let Some(attempt) = attempts.get_mut(id.0 as usize) else { return };
         let Attempt { record, body, pace, in_master, recorded, .. } = attempt;
         let before = (record.first_phase_end, record.sort_end);
@@ -238,7 +238,7 @@ impl MapReduce {
             record,
             pace: *pace,
             recorded: *recorded,
-            next_disk: &mut next_disk[node.0 as usize],
+            turns: &mut turns[node.0 as usize],
         };
         let state = step(body, &mut env);
         let turned = match record.kind {

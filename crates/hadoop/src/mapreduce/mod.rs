@@ -37,6 +37,7 @@ pub use request::{
 
 use crate::batteries::Charges;
 use crate::context::Context;
+use crate::disks::Turns;
 use crate::event::{ReadNews, WriteNews};
 use crate::ids::{ApplicationId, AttemptId, CallId, ContainerId, JobId, NodeId, Process, ReadId, Server, WriteId};
 use crate::platform::Platform;
@@ -68,7 +69,8 @@ pub struct MapReduce {
     attempts: Vec<Attempt>,
     /// By attempt.
     outputs: Vec<AttemptOutput>,
-    next_disk: Vec<u32>,
+    /// By node: which disk takes the next local file.
+    turns: Vec<Turns>,
     /// By job (YARN).
     masters: Vec<AppMaster>,
     /// The attempts in YARN's containers.
@@ -157,7 +159,7 @@ impl MapReduce {
             jobs,
             attempts: Vec::new(),
             outputs: Vec::new(),
-            next_disk: vec![0; nodes],
+            turns: vec![Turns::default(); nodes],
             finished: false,
         }
     }
@@ -239,6 +241,12 @@ impl MapReduce {
             Request::Master(job, container, request) => self.on_master_answer(platform, job, container, request),
             Request::StartDue(container) => self.on_start_due(platform, container),
             Request::Task(id, request) => self.on_task_answer(platform, id, request),
+        }
+    }
+    /// A disk request of a task has failed: so does the attempt.
+    pub(crate) fn on_disk_failed(&mut self, platform: &mut Platform, request: Request) {
+        if let Request::Task(id, _) = request {
+            self.fail_on_node(platform, id, reason::DISK_LOST);
         }
     }
     /// A call has been processed at its server.

@@ -6,6 +6,7 @@ use super::replay::Recorded;
 use super::request::{Request, TaskRequest};
 use super::stream::LocalFile;
 use crate::context::{Context, DiskTransfer};
+use crate::disks::{Data, Turns};
 use crate::hdfs::Hdfs;
 use crate::ids::{ApplicationId, AttemptId, NodeId, OutputId, Process, Tag};
 use crate::record::{AttemptRecord, Interval, Phase};
@@ -38,8 +39,8 @@ pub(crate) struct Env<'a> {
     pub pace: f64,
     /// What is recorded of the attempt.
     pub recorded: Recorded,
-    /// The next of the node's disks for a new local file.
-    pub next_disk: &'a mut u32,
+    /// Which of the node's disks takes the next local file.
+    pub turns: &'a mut Turns,
 }
 
 /// What the shuffle service calls the output of an attempt.
@@ -79,9 +80,7 @@ impl Env<'_> {
     }
     /// A new local file; the node's disks take turns (`mapreduce.cluster.local.dir`).
     pub fn new_file(&mut self, bytes: Bytes) -> LocalFile {
-        let disks = self.ctx.nodes.info(self.node).disks.max(1);
-        let disk = *self.next_disk % disks;
-        *self.next_disk = (disk + 1) % disks;
+        let disk = self.turns.take(&self.ctx.nodes.info(self.node).disks, Data::Intermediate);
         LocalFile { stream: self.ctx.new_file(), disk, bytes, plain: bytes }
     }
     /// A new local file of map output with so many plain bytes.

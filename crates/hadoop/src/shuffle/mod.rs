@@ -324,6 +324,13 @@ impl Shuffle {
             Request::SilenceDue(fetch) => self.on_silence(ctx, fetch),
         }
     }
+    /// The disk of an output is gone: the host closes the connection, and the fetcher has its failure.
+    pub(crate) fn on_disk_failed(&mut self, ctx: &mut Context, request: Request) {
+        let Request::Disk(id) = request else { return };
+        let Some(fetch) = self.fetches.get(&id).filter(|fetch| !fetch.server_gone) else { return };
+        ctx.close(fetch.conn, End::Server);
+        self.server_leaves(id, Some(ctx));
+    }
     /// The peer of an end has closed its stream.
     pub(crate) fn on_peer_closed(&mut self, ctx: &mut Context, conn: ConnId, end: End) {
         match (end, self.fetch_of(conn)) {

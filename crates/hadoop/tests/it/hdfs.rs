@@ -156,8 +156,7 @@ fn as_many_replicas_are_placed_as_there_are_live_nodes() {
 fn a_pipeline_waits_for_its_disks() {
     let mut spec = Spec::new(4, 1);
     let rate = BitRate::from_bps(40 * 8_000_000);
-    let mut disk = storage::RotatingSpec::new(Time::ZERO, 1, rate, rate);
-    disk.revolution = Time::ZERO;
+    let disk = storage::RotatingSpec::flat(Time::ZERO, rate, rate);
     spec.disk = storage::DiskSpec::Rotating(disk);
     let mut world = World::new(hdfs_only(HdfsConfig::default()), spec, 1);
     let length = Bytes::from_mib(512);

@@ -243,8 +243,7 @@ fn a_reducer_finds_fresh_map_output_in_memory() {
         config(Generation::Yarn, vec![with_workload(Workload { reduce_ratio: 0.0, ..plain(0.001) }, 32 * MIB, 2)]);
     cfg.mapreduce.slow_start = 1.0;
     let rate = units::BitRate::from_mbps(80);
-    let mut disk = storage::RotatingSpec::new(Time::ZERO, 1, rate, rate);
-    disk.revolution = Time::ZERO;
+    let disk = storage::RotatingSpec::flat(Time::ZERO, rate, rate);
     let cache = storage::CacheSpec::linux(Bytes::from_mib(8 << 10));
     let spec = Spec { disk: storage::DiskSpec::Rotating(disk), cache, ..Spec::new(3, 1) };
     let records = finish(&mut World::new(cfg, spec, 1));

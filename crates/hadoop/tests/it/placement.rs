@@ -2,12 +2,12 @@
 
 use des::RandomStream;
 use hadoop::hdfs::placement::choose;
-use hadoop::{NodeId, NodeInfo, Nodes};
+use hadoop::{Disks, NodeId, NodeInfo, Nodes};
 use proptest::prelude::*;
 
 /// A master and `workers` workers, round robin in `racks` racks.
 fn cluster(workers: u32, racks: u32) -> Nodes {
-    let info = |n: u32| NodeInfo { rack: n.saturating_sub(1) % racks, host: n, disks: 1 };
+    let info = |n: u32| NodeInfo { rack: n.saturating_sub(1) % racks, host: n, disks: Disks::alike(1) };
     Nodes::new((0..=workers).map(info).collect())
 }
 

@@ -2,7 +2,7 @@
 
 use super::data::Fact;
 use crate::{FEW_JOBS, Job, RunResult};
-use scenario::{Control, Direction, Generation, HyStart, Network, Nodes, QueueLimit, Recovery, Scenario};
+use scenario::{Control, Direction, Disk, Generation, HyStart, Network, Node, Nodes, QueueLimit, Recovery, Scenario};
 use units::Bytes;
 
 fn fact(label: &str, value: String) -> Fact {
@@ -61,6 +61,18 @@ pub fn setup(result: &RunResult, scenario: Option<&Scenario>) -> Vec<Fact> {
     facts
 }
 
+/// A node's disks by number, and by kind where there are several.
+fn disks(node: &Node) -> String {
+    let number = |disk: &Disk| u64::from(disk.count.unwrap_or(node.disks));
+    match &node.disk[..] {
+        [disk] => many(number(disk), "disk"),
+        kinds => {
+            let kinds: Vec<_> = kinds.iter().map(|disk| format!("{} {}", number(disk), disk.preset.word())).collect();
+            format!("disks {}", kinds.join(" + "))
+        }
+    }
+}
+
 fn described(result: &RunResult, scenario: &Scenario, facts: &mut Vec<Fact>) {
     let cluster = &scenario.cluster;
     let node = &scenario.node;
@@ -78,7 +90,7 @@ fn described(result: &RunResult, scenario: &Scenario, facts: &mut Vec<Fact>) {
             node.preset.word(),
             many(u64::from(node.cores), "core"),
             size(node.memory),
-            many(u64::from(node.disks), "disk")
+            disks(node)
         );
         machines.push(own);
     }

@@ -4,7 +4,7 @@
 use super::bonds::{links, places};
 use super::phy::{mode, settings};
 use super::traffic::sizes;
-use super::{queue, topology};
+use super::{disks, queue, topology};
 use net::{Dcell, LinkId, Topology, TopologyError, VertexKind};
 use scenario::{Check, Fidelity, Scenario, SizeKind, TopologyKind, Traffic, TrafficKind, node_name};
 use units::{Bytes, Quantity};
@@ -16,6 +16,8 @@ const FRAME: Bytes = Bytes::new(1_538);
 pub(super) fn check(check: &mut Check<'_>) {
     let scenario = check.scenario;
     flows(check);
+    disks::check(check);
+    disks::check_faults(check);
     queues(check);
     room(check);
     rate(check);

@@ -1,5 +1,6 @@
 //! A scenario's jobs and Hadoop settings in the terms of `hadoop`.
 
+use super::disks;
 use crate::cluster::SURE_OF_SHARED;
 use hadoop::hdfs::HdfsConfig;
 use hadoop::mapreduce::{
@@ -25,10 +26,7 @@ pub(super) fn node_infos(scenario: &Scenario) -> Vec<NodeInfo> {
     let info = |(number, node): (usize, &scenario::NodeSpec)| NodeInfo {
         rack: node.rack - 1,
         host: node.host.unwrap_or(shared + units::count(number)),
-        disks: match (&scenario.cluster.host, node.host) {
-            (Some(host), Some(_)) => host.disks,
-            _ => node.hardware.disks,
-        },
+        disks: disks::places(&node.disks),
     };
     nodes.iter().enumerate().map(info).collect()
 }

@@ -1,10 +1,9 @@
 //! The physical machines of a scenario: a node has one of its own unless it shares a host.
 
-use crate::hosts::{Hosts, MachineSpec, NodeOnMachine};
+use super::disks;
+use crate::hosts::{DiskOfMachine, Hosts, MachineSpec, NodeOnMachine};
 use des::RandomStream;
-use scenario::{DiskPreset, NodeSpec, Scenario, Storage};
-use storage::DiskSpec;
-use units::Time;
+use scenario::{Disk, NodeSpec, Scenario};
 
 /// The machines, with the variation of their speeds drawn.
 pub(super) fn hosts(scenario: &Scenario) -> Hosts {
@@ -24,8 +23,7 @@ pub(super) fn hosts(scenario: &Scenario) -> Hosts {
             machines[machine].load = machines[machine].load.max(load);
             machine
         } else {
-            let (name, cores, disks) = (node.name.clone(), node.hardware.cores, node.hardware.disks);
-            machines.push(machine(scenario, node, name, cores, disks));
+            machines.push(machine(scenario, node, node.name.clone(), node.hardware.cores));
             machines.len() - 1
         };
         // Nodes of one machine are all as fast as it is in this run.
@@ -37,42 +35,17 @@ pub(super) fn hosts(scenario: &Scenario) -> Hosts {
 }
 
 fn shared_machine(scenario: &Scenario, first: &NodeSpec, number: usize) -> MachineSpec {
-    let (cores, disks) = scenario.cluster.host.as_ref().map_or((1, 1), |host| (host.cores, host.disks));
-    machine(scenario, first, format!("host-{number}"), cores, disks)
+    let cores = scenario.cluster.host.as_ref().map_or(1, |host| host.cores);
+    machine(scenario, first, format!("host-{number}"), cores)
 }
 
-fn machine(scenario: &Scenario, node: &NodeSpec, name: String, cores: u32, disks: u32) -> MachineSpec {
-    let disk = disk_spec(node.hardware.disk, &scenario.storage);
-    MachineSpec { name, cores, load: other_work(node, cores), disks, disk, memory: node.hardware.memory }
+fn machine(scenario: &Scenario, node: &NodeSpec, name: String, cores: u32) -> MachineSpec {
+    let disk = |disk: &Disk| DiskOfMachine { spec: disks::volume(disk, &scenario.storage), role: disks::role(disk) };
+    let disks = node.disks.iter().map(disk).collect();
+    MachineSpec { name, cores, load: other_work(node, cores), disks, memory: node.hardware.memory }
 }
 
 /// Threads of other work on a machine with so many cores, as one of its nodes has it.
 fn other_work(node: &NodeSpec, cores: u32) -> f64 {
     node.hardware.load * f64::from(cores)
-}
-
-/// The disk of a preset with the scenario's overrides.
-fn disk_spec(preset: DiskPreset, overrides: &Storage) -> DiskSpec {
-    let spec = match preset {
-        DiskPreset::Sata2009 => DiskSpec::st3160318as(),
-        DiskPreset::Ssd => DiskSpec::f40a(),
-        DiskPreset::NandFlash => DiskSpec::nexus7_flash(),
-        DiskPreset::Virtual => DiskSpec::virtual_disk(),
-    };
-    match spec {
-        DiskSpec::Rotating(mut rotating) => {
-            rotating.seek = overrides.position.unwrap_or(rotating.seek);
-            rotating.revolution = if overrides.position.is_some() { Time::ZERO } else { rotating.revolution };
-            rotating.read_rate = overrides.read.unwrap_or(rotating.read_rate);
-            rotating.write_rate = overrides.write.unwrap_or(rotating.write_rate);
-            DiskSpec::Rotating(rotating)
-        }
-        DiskSpec::Flash(mut flash) => {
-            flash.read_latency = overrides.position.unwrap_or(flash.read_latency);
-            flash.write_latency = overrides.position.unwrap_or(flash.write_latency);
-            flash.read_rate = overrides.read.unwrap_or(flash.read_rate);
-            flash.write_rate = overrides.write.unwrap_or(flash.write_rate);
-            DiskSpec::Flash(flash)
-        }
-    }
 }

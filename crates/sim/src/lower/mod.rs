@@ -3,6 +3,7 @@
 mod air;
 mod bonds;
 mod check;
+mod disks;
 mod energy;
 mod hadoop;
 mod hosts;
@@ -19,7 +20,7 @@ pub use topology::topology;
 
 use crate::RunError;
 use crate::cluster::{Driver, MASTER, SERVICES, port, service_name};
-use crate::world::{Change, Fidelity, World, WorldSpec};
+use crate::world::{Change, DiskState, Fidelity, World, WorldSpec};
 use ::hadoop::Cluster;
 use ::traffic::{FIRST_PORT, TrafficSpec};
 use net::{Limit, LinkSpec};
@@ -164,7 +165,17 @@ fn changes(topology: &net::Topology, fault: &Fault, out: &mut Vec<(Time, Change)
         out.push((fault.at, Change::AccessPoint { point, up: false }));
         out.extend(over(fault.down_for).map(|at| (at, Change::AccessPoint { point, up: true })));
     }
-    if let Some(node) = fault.node.as_deref().and_then(node_number) {
+    if let (Some(node), Some(disk)) = (fault.node.as_deref().and_then(node_number), fault.disk) {
+        let disk = (disk, fault.member.unwrap_or(0));
+        let change = |state| Change::Disk { node, disk, state };
+        if let Some(factor) = fault.slow {
+            out.push((fault.at, change(DiskState::Speed(factor))));
+            out.extend(over(fault.slow_for).map(|at| (at, change(DiskState::Speed(1.0)))));
+        } else {
+            out.push((fault.at, change(DiskState::Failed)));
+            out.extend(over(fault.down_for).map(|at| (at, change(DiskState::Replaced))));
+        }
+    } else if let Some(node) = fault.node.as_deref().and_then(node_number) {
         if let Some(factor) = fault.slow {
             out.push((fault.at, Change::Speed { node, factor }));
             out.extend(over(fault.slow_for).map(|at| (at, Change::Speed { node, factor: 1.0 })));

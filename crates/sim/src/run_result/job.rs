@@ -2,6 +2,7 @@
 
 use super::critical::Waits;
 use crate::cluster::Driver;
+use crate::hosts::DiskState;
 use crate::world::World;
 use hadoop::mapreduce::critical::critical_path;
 use hadoop::record::{self, AttemptRecord, JobRecord, Records};
@@ -18,14 +19,16 @@ pub(super) fn jobs(driver: &Driver, flows: &[FlowRecord], world: &World, result:
     result.disks = driver
         .hosts
         .disks(world.now())
-        .map(|(name, node, counters)| Disk {
+        .map(|DiskState { name, node, role, counters }| Disk {
             name,
             node: node.0,
+            role: role.to_owned(),
             read: counters.read,
             written: counters.written,
             requests: counters.requests,
             seeks: counters.switches,
             busy: counters.busy,
+            programmed: counters.programmed,
             utilisation: Vec::new(),
         })
         .collect();

@@ -25,6 +25,19 @@ const fn need(part: &'static str, text: &'static str, sets: &'static [&'static s
 }
 
 const NEEDS: &[Need] = &[
+    need(
+        "cluster.group.node.disk.array.members=2",
+        JOB,
+        &["cluster.group.count=3", "cluster.group.node.disk.array.level=raid-1"],
+    ),
+    need("cluster.master.disk.array.members=2", JOB, &["cluster.master.disk.array.level=raid-1"]),
+    need("node.disk.array.members=2", JOB, &["node.disk.array.level=raid-1"]),
+    need("faults.disk=", JOB, &["faults.node=worker-1", "faults.slow=0.5", "node.disks=1000"]),
+    need(
+        "faults.member=",
+        JOB,
+        &["faults.node=worker-1", "faults.disk=0", "faults.slow=0.5", "node.disk.array.members=64"],
+    ),
     need("cluster.group.node.memory=\"1 MiB\"", JOB, &["cluster.group.count=3", "mapreduce.node-memory=8 GiB"]),
     need("cluster.group.node.throttle.", JOB, &GROUP_THROTTLE),
     need("cluster.group.rack", JOB, &["cluster.group.count=3", "network.topology=leaf-spine", "network.racks=10000"]),

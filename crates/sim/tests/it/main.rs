@@ -3,6 +3,7 @@
 mod bonds;
 mod coflows;
 mod connections;
+mod disks;
 mod energy;
 mod fidelity;
 mod field;

@@ -74,7 +74,7 @@ fn the_design_example_resolves() {
     let scenario = parse(EXAMPLE, &[]).expect("the example is right");
     assert_eq!(scenario.name, "cluster");
     assert_eq!((scenario.node.cores, scenario.node.memory), (4, Bytes::from_mib(2048)), "the preset, overridden");
-    assert_eq!(scenario.node.disk, DiskPreset::Sata2009);
+    assert_eq!(scenario.node.disk[0].preset, DiskPreset::Sata2009);
     assert_eq!(scenario.network.queue.limit, QueueLimit::Packets(128));
     assert_eq!(scenario.network.shape[0].rate, BitRate::from_mbps(10));
     assert_eq!(scenario.network.shape[0].limit, QueueLimit::Delay(Time::from_ms(400)));

@@ -1,9 +1,13 @@
 //! Every integration test of `storage`, in one program.
 
+mod array;
 mod disk;
+mod flash;
 mod power_figures;
 mod power_offload;
 mod power_policies;
 mod power_profiles;
 mod processor;
+mod reliability;
+mod rotating;
 mod store;

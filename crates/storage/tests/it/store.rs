@@ -9,9 +9,7 @@ const MB: u64 = 1_000_000;
 /// 100 MB/s, no positioning, so that the times are plain.
 fn disk() -> DiskSpec {
     let rate = BitRate::from_bps(800_000_000);
-    let mut spec = RotatingSpec::new(Time::ZERO, 1, rate, rate);
-    spec.revolution = Time::ZERO;
-    DiskSpec::Rotating(spec)
+    DiskSpec::Rotating(RotatingSpec::flat(Time::ZERO, rate, rate))
 }
 
 /// Copies at 1 GB/s.
@@ -53,7 +51,7 @@ fn a_read_comes_from_the_disk_once_and_then_from_memory() {
     assert_eq!(run_until(&mut store, Time::MAX), vec![(Time::from_ms(165), 3)]);
     assert_eq!(store.counters().hits, Bytes::from_mb(20));
     assert_eq!(store.counters().misses, Bytes::from_mb(15));
-    assert_eq!(store.disk_counters(Time::MAX, 0).read, Bytes::from_mb(15));
+    assert_eq!(store.disk_counters(Time::MAX, 0, 0).read, Bytes::from_mb(15));
 }
 
 /// Whoever reads a part of a file as a stream of its own finds in memory what was written as a whole, and the other
@@ -82,9 +80,9 @@ fn a_write_is_done_at_memory_speed_and_reaches_the_disk_when_it_expires() {
     let mut store = Store::new(&[disk()], cache(1000 * MB, 200 * MB, 100 * MB));
     store.submit(Time::ZERO, 0, request(Op::Write, 1, 0, 50 * MB, 1));
     assert_eq!(run_until(&mut store, Time::from_secs(29)), vec![(Time::from_ms(50), 1)]);
-    assert_eq!(store.disk_counters(Time::MAX, 0).written, Bytes::ZERO);
+    assert_eq!(store.disk_counters(Time::MAX, 0, 0).written, Bytes::ZERO);
     run_until(&mut store, Time::MAX);
-    assert_eq!(store.disk_counters(Time::MAX, 0).written, Bytes::from_mb(50));
+    assert_eq!(store.disk_counters(Time::MAX, 0, 0).written, Bytes::from_mb(50));
     assert_eq!(store.unwritten(), Bytes::ZERO);
 }
 
@@ -181,7 +179,7 @@ proptest! {
         tags.sort_unstable();
         prop_assert_eq!(tags, (0..asks.len() as u64).collect::<Vec<_>>());
         prop_assert_eq!(store.unwritten(), Bytes::ZERO);
-        let on_disk: u64 = (0..2).map(|d| store.disk_counters(Time::MAX, d).written.get()).sum();
+        let on_disk: u64 = (0..2).map(|d| store.disk_counters(Time::MAX, d, 0).written.get()).sum();
         let asked: u64 = asks.iter().filter(|ask| ask.2).map(|ask| ask.4).sum();
         prop_assert!(on_disk <= asked);
         let mut distinct: Vec<(u64, u64, u64)> =

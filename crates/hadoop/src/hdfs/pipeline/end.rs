@@ -91,7 +91,7 @@ impl Hdfs {
         Some(pipeline)
     }
 
-    fn break_pipeline(&mut self, ctx: &mut Context, id: PipelineId, bad: usize) {
+    pub(in crate::hdfs) fn break_pipeline(&mut self, ctx: &mut Context, id: PipelineId, bad: usize) {
         // A copy that fails is ordered again when the NameNode misses its report.
         match self.pipelines.get(&id).map(|pipeline| pipeline.source) {
             Some(Source::Stream(write)) => {

@@ -10,7 +10,7 @@ use connections::{Connections, of_cluster};
 use des::EventQueue;
 use hadoop::hdfs::{Hdfs, HdfsConfig};
 use hadoop::yarn::Yarn;
-use hadoop::{Cluster, Config, Context, DiskOp, Effect, Event, Input, NodeId, NodeInfo, Platform, Tag};
+use hadoop::{Cluster, Config, Context, DiskOp, Disks, Effect, Event, Input, NodeId, NodeInfo, Platform, Tag};
 use net::{LinkSpec, Topology};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -53,10 +53,11 @@ impl Spec {
     /// A master and so many workers in so many racks (round robin), each on a host of its own with one fast disk and no
     /// cache.
     pub fn new(workers: u32, racks: u32) -> Self {
-        let nodes = (0..=workers).map(|n| NodeInfo { rack: n.saturating_sub(1) % racks, host: n, disks: 1 }).collect();
+        let nodes = (0..=workers)
+            .map(|n| NodeInfo { rack: n.saturating_sub(1) % racks, host: n, disks: Disks::alike(1) })
+            .collect();
         let rate = BitRate::from_gbps(8); // 1 GB/s
-        let mut disk = RotatingSpec::new(Time::ZERO, 1, rate, rate);
-        disk.revolution = Time::ZERO;
+        let disk = RotatingSpec::flat(Time::ZERO, rate, rate);
         Self {
             nodes,
             rate: BitRate::from_gbps(1),
@@ -119,7 +120,8 @@ impl World {
             slots.push(processors[node.host as usize].add_node(f64::from(spec.cores), 1.0));
             residents[node.host as usize].push(NodeId(n as u32));
         }
-        let disks_of = |host: usize| spec.nodes.iter().filter(|n| n.host as usize == host).map(|n| n.disks).max();
+        let disks_of =
+            |host: usize| spec.nodes.iter().filter(|n| n.host as usize == host).map(|n| n.disks.count()).max();
         let stores = (0..hosts)
             .map(|host| Store::new(&vec![spec.disk; disks_of(host).unwrap_or(1).max(1) as usize], spec.cache))
             .collect();

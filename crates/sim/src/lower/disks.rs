@@ -1,0 +1,214 @@
+//! Disks: their models, and what each holds.
+
+use hadoop::{Data, Disks};
+use scenario::{Array, Check, Disk, DiskPreset, DiskRole, DiskScheduler, Node, RaidLevel, Storage, node_number};
+use storage::{ArraySpec, DiskSpec, MediaRate, SeekCurve, VolumeSpec};
+use units::Time;
+
+/// The model of a disk, or of an array of them.
+pub(super) fn volume(disk: &Disk, overrides: &Storage) -> VolumeSpec {
+    VolumeSpec { disk: disk_spec(disk, overrides), array: disk.array.as_ref().map(array) }
+}
+
+fn array(array: &Array) -> ArraySpec {
+    ArraySpec { level: level(array.level), members: array.members, unit: array.unit, rebuild: ArraySpec::SYNC_SPEED }
+}
+
+const fn level(level: RaidLevel) -> storage::RaidLevel {
+    match level {
+        RaidLevel::Raid0 => storage::RaidLevel::Raid0,
+        RaidLevel::Raid1 => storage::RaidLevel::Raid1,
+        RaidLevel::Raid5 => storage::RaidLevel::Raid5,
+    }
+}
+
+/// A disk's own figures come before the cluster's, and these before those of its preset.
+fn disk_spec(disk: &Disk, overrides: &Storage) -> DiskSpec {
+    let spec = match disk.preset {
+        DiskPreset::Sata2009 => DiskSpec::st3160318as(),
+        DiskPreset::Sata500 => DiskSpec::sata_500(),
+        DiskPreset::Sas10k => DiskSpec::sas_10k(),
+        DiskPreset::Ssd => DiskSpec::f40a(),
+        DiskPreset::Hdd16Tb => DiskSpec::exos_x16(),
+        DiskPreset::Hdd22Tb => DiskSpec::ultrastar_hc570(),
+        DiskPreset::SataSsd => DiskSpec::micron_5300(),
+        DiskPreset::Nvme => DiskSpec::nvme(),
+        DiskPreset::NandFlash => DiskSpec::nexus7_flash(),
+        DiskPreset::Virtual => DiskSpec::virtual_disk(),
+    };
+    let position = disk.position.or(overrides.position);
+    let (read, write) = (disk.read.or(overrides.read), disk.write.or(overrides.write));
+    match spec {
+        DiskSpec::Rotating(mut rotating) => {
+            if let Some(position) = position {
+                rotating.seek = SeekCurve::flat(position);
+                (rotating.revolution, rotating.overhead) = (Time::ZERO, Time::ZERO);
+            }
+            rotating.read = read.map_or(rotating.read, MediaRate::flat);
+            rotating.write = write.map_or(rotating.write, MediaRate::flat);
+            rotating.interface = rotating.interface.max(rotating.read.outer).max(rotating.write.outer);
+            rotating.scheduler = match disk.scheduler {
+                None => rotating.scheduler,
+                Some(DiskScheduler::Cfq) => storage::DiskScheduler::CFQ,
+                Some(DiskScheduler::Ncq) => storage::DiskScheduler::NCQ,
+            };
+            DiskSpec::Rotating(rotating)
+        }
+        DiskSpec::Flash(mut flash) => {
+            flash.read_latency = position.unwrap_or(flash.read_latency);
+            flash.write_latency = position.unwrap_or(flash.write_latency);
+            flash.read_rate = read.unwrap_or(flash.read_rate);
+            flash.write_rate = write.unwrap_or(flash.write_rate);
+            DiskSpec::Flash(flash)
+        }
+    }
+}
+
+/// What a disk holds.
+fn data(disk: &Disk) -> Vec<Data> {
+    let mut held: Vec<Data> = disk.role.iter().flat_map(|role| held_by(*role)).copied().collect();
+    held.sort_unstable();
+    held.dedup();
+    held
+}
+
+const fn held_by(role: DiskRole) -> &'static [Data] {
+    match role {
+        DiskRole::All => &Data::ALL,
+        DiskRole::Hdfs => &[Data::InputPrimary, Data::InputBackup, Data::OutputPrimary, Data::OutputBackup],
+        DiskRole::Input => &[Data::InputPrimary, Data::InputBackup],
+        DiskRole::Output => &[Data::OutputPrimary, Data::OutputBackup],
+        DiskRole::Primary => &[Data::InputPrimary, Data::OutputPrimary],
+        DiskRole::Backup => &[Data::InputBackup, Data::OutputBackup],
+        DiskRole::Intermediate => &[Data::Intermediate],
+    }
+}
+
+/// Which of a node's disks holds what.
+pub(super) fn places(disks: &[Disk]) -> Disks {
+    let held: Vec<Vec<Data>> = disks.iter().map(data).collect();
+    Disks::new(held.iter().map(Vec::as_slice))
+}
+
+/// A disk's role as results name it: "hdfs", "input, intermediate".
+pub(super) fn role(disk: &Disk) -> String {
+    let words: Vec<&str> = disk.role.iter().map(|role| role.word()).collect();
+    words.join(", ")
+}
+
+/// Every kind of data has a disk, and every disk has something to hold.
+pub(super) fn check(check: &mut Check<'_>) {
+    let scenario = check.scenario;
+    let own =
+        [("node".to_owned(), Some(&scenario.node)), ("cluster.master".to_owned(), scenario.cluster.master.as_ref())];
+    let groups = scenario.cluster.group.iter().enumerate();
+    let groups = groups.map(|(i, group)| (format!("cluster.group.{i}.node"), group.node.as_ref()));
+    for (path, node) in own.into_iter().chain(groups) {
+        if let Some(node) = node {
+            check_node(check, &path, node);
+        }
+    }
+}
+
+/// Disks of faults exist, and what is lost with one has another to go to.
+pub(super) fn check_faults(check: &mut Check<'_>) {
+    let scenario = check.scenario;
+    let faults = scenario.faults.iter().enumerate().filter_map(|(i, fault)| Some((i, fault, fault.disk?)));
+    let faults: Vec<_> = faults.collect();
+    if faults.is_empty() {
+        return;
+    }
+    let nodes = scenario.nodes();
+    for (i, fault, number) in faults {
+        let path = format!("faults.{i}");
+        let Some(node) = fault.node.as_deref().and_then(node_number).and_then(|node| nodes.get(node as usize)) else {
+            check.says(&format!("{path}.disk"), "it does not say whose disk", "`node`");
+            continue;
+        };
+        let Some(disk) = node.disks.get(number as usize) else {
+            let (name, last) = (&node.name, node.disks.len() - 1);
+            check.says(&format!("{path}.disk"), format!("{name} has no disk {number}"), format!("0 to {last}"));
+            continue;
+        };
+        let members = disk.array.as_ref().map_or(1, |array| array.members);
+        if fault.member.unwrap_or(0) >= members {
+            let message = format!("disk {number} of {} has {members} members", node.name);
+            check.says(&format!("{path}.member"), message, format!("0 to {}", members - 1));
+        }
+        let stands = disk.array.as_ref().is_some_and(|array| array.level != RaidLevel::Raid0);
+        if fault.slow.is_some() || stands {
+            continue;
+        }
+        if fault.down_for.is_some() {
+            let message = "what was on this disk does not come back: no spare can be filled";
+            check.says(
+                &format!("{path}.down-for"),
+                message,
+                "leave it out; an array with parity or mirrors has spares",
+            );
+        }
+        let others = node.disks.iter().enumerate().filter(|(other, _)| *other != number as usize);
+        let held: Vec<Data> = others.flat_map(|(_, disk)| data(disk)).collect();
+        if let Some(missing) = data(disk).into_iter().find(|data| !held.contains(data)) {
+            let message = format!("no other disk of {} holds {}", node.name, name(missing));
+            check.says(&format!("{path}.disk"), message, "another disk; without `disk` the whole node fails");
+        }
+    }
+}
+
+fn check_node(check: &mut Check<'_>, path: &str, node: &Node) {
+    if node.disk.is_empty() {
+        return check.says(&format!("{path}.disk"), "a node without a disk holds nothing", "at least one");
+    }
+    for (i, disk) in node.disk.iter().enumerate().filter(|(_, disk)| disk.role.is_empty()) {
+        let message = format!("a disk `{}` holds nothing", disk.preset.word());
+        check.says(&format!("{path}.disk.{i}.role"), message, "leave `role` out: it holds everything");
+    }
+    for (i, disk) in node.disk.iter().enumerate() {
+        check_disk(check, &format!("{path}.disk.{i}"), disk);
+    }
+    let held: Vec<Data> = node.disk.iter().flat_map(data).collect();
+    let missing: Vec<Data> = Data::ALL.into_iter().filter(|data| !held.contains(data)).collect();
+    // What is missing, and the narrowest word that names all of it.
+    let words = [
+        DiskRole::Intermediate,
+        DiskRole::Primary,
+        DiskRole::Backup,
+        DiskRole::Input,
+        DiskRole::Output,
+        DiskRole::Hdfs,
+        DiskRole::All,
+    ];
+    let names_all = |role: &DiskRole| missing.iter().all(|data| held_by(*role).contains(data));
+    if let (Some(role), false) = (words.into_iter().find(names_all), missing.is_empty()) {
+        let names: Vec<&str> = missing.into_iter().map(name).collect();
+        let help = format!("a disk whose `role` names \"{}\", or one without `role`", role.word());
+        check.says(&format!("{path}.disk"), format!("no disk of this node holds {}", names.join(", ")), help);
+    }
+}
+
+fn check_disk(check: &mut Check<'_>, path: &str, disk: &Disk) {
+    if let Some(array) = &disk.array {
+        let least = level(array.level).least();
+        if array.members < least {
+            let message = format!("{} of {} disks is no array", array.level.word(), array.members);
+            let help = format!("at least {least} `members`; parity of one disk is a mirror: `raid-1`");
+            check.says(&format!("{path}.array.members"), message, help);
+        }
+    }
+    let rotates = matches!(disk_spec(disk, &check.scenario.storage), DiskSpec::Rotating(_));
+    if disk.scheduler.is_some() && !rotates {
+        let message = format!("a `{}` has no head whose way the order could shorten", disk.preset.word());
+        check.says(&format!("{path}.scheduler"), message, "leave it out, or take a rotating disk, `sata-2009` say");
+    }
+}
+
+const fn name(data: Data) -> &'static str {
+    match data {
+        Data::InputPrimary => "first replicas of input",
+        Data::InputBackup => "other replicas of input",
+        Data::OutputPrimary => "first replicas of output",
+        Data::OutputBackup => "other replicas of output",
+        Data::Intermediate => "intermediate data",
+    }
+}

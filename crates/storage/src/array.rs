@@ -1,0 +1,356 @@
+//! Several disks as one: requests go to the members, and are done when these are.
+//!
+//! A write that ends within a row keeps its last part in the controller's stripe cache for a moment, as the next
+//! request of the stream probably fills the row (Linux md holds such stripes back). After a member's failure its data
+//! are read from all others; a spare is filled in the background, window by window, as a stream beside the others.
+
+use crate::disk::{Disk, DiskCounters, DiskSpec, Op, Request, Stream};
+use crate::stripes::{Piece, Plan, RaidLevel, Spans, Stripes};
+use std::collections::BTreeMap;
+use units::{BitRate, Bytes, Time};
+
+/// How disks make one volume.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ArraySpec {
+    /// How they share the data.
+    pub level: RaidLevel,
+    /// Their number.
+    pub members: u32,
+    /// Bytes on a member before the next one's turn.
+    pub unit: Bytes,
+    /// The highest rate at which a spare is filled (`sync_speed_max` of Linux md: 200 MB/s).
+    pub rebuild: BitRate,
+}
+
+impl ArraySpec {
+    /// How fast Linux md fills a spare by default.
+    pub const SYNC_SPEED: BitRate = BitRate::from_bps(200 * 8_000_000);
+}
+
+/// Bytes of each member that a rebuild has under way at a time (Linux md: `RESYNC_WINDOW`).
+const WINDOW: u64 = 1 << 20;
+
+/// How long the last part of a write waits for what fills its row, as a plugged queue of Linux does.
+const HELD: Time = Time::from_ms(3);
+
+/// A member's part of a piece of work.
+#[derive(Debug, Clone, Copy)]
+struct Part {
+    work: u64,
+    piece: Piece,
+}
+
+/// A request, or what the array does by itself.
+#[derive(Debug)]
+struct Work<T> {
+    /// None for a held part and for a rebuild.
+    request: Option<Request<T>>,
+    stream: Stream,
+    /// Parts that the members owe.
+    left: u32,
+    /// What follows then.
+    then: Vec<Piece>,
+    /// A window of the rebuild.
+    rebuilds: bool,
+}
+
+/// The last part of a write, which does not fill its row.
+#[derive(Debug, Clone, Copy)]
+struct Held {
+    from: u64,
+    to: u64,
+    due: Time,
+}
+
+/// A spare that is being filled.
+#[derive(Debug, Clone, Copy)]
+struct Rebuild {
+    member: u32,
+    at: u64,
+    /// When the next window may begin.
+    next: Time,
+    under_way: bool,
+}
+
+#[derive(Debug)]
+pub(crate) struct Array<T> {
+    stripes: Stripes,
+    disks: Vec<Disk<Part>>,
+    lost: Vec<bool>,
+    works: BTreeMap<u64, Work<T>>,
+    held: BTreeMap<Stream, Held>,
+    rebuild: Option<Rebuild>,
+    rate: BitRate,
+    capacity: u64,
+    next: u64,
+    /// Requests that are done, and since when.
+    ready: Vec<T>,
+    ready_since: Time,
+    done: Vec<Part>,
+}
+
+impl<T: Copy> Array<T> {
+    pub fn new(disk: DiskSpec, spec: ArraySpec) -> Self {
+        let members = spec.members.max(spec.level.least());
+        Self {
+            stripes: Stripes { level: spec.level, members: u64::from(members), unit: spec.unit.get().max(1) },
+            disks: (0..members).map(|_| Disk::new(disk)).collect(),
+            lost: vec![false; members as usize],
+            works: BTreeMap::new(),
+            held: BTreeMap::new(),
+            rebuild: None,
+            rate: spec.rebuild,
+            capacity: disk.capacity().get(),
+            next: 0,
+            ready: Vec::new(),
+            ready_since: Time::ZERO,
+            done: Vec::new(),
+        }
+    }
+
+    pub fn submit(&mut self, now: Time, request: Request<T>) {
+        let file = request.stream.file();
+        let (mut from, mut to) = (request.offset.get(), (request.offset + request.bytes).get());
+        let plan = if request.op == Op::Read {
+            Plan { first: self.stripes.read(from..to), then: Vec::new() }
+        } else {
+            if let Some(held) = self.held.get(&file).copied() {
+                if held.to == from {
+                    from = held.from;
+                    self.held.remove(&file);
+                } else if held.from < to && from < held.to {
+                    // Overwritten before it was written.
+                    self.held.remove(&file);
+                    (from, to) = (from.min(held.from), to.max(held.to));
+                }
+            }
+            let row = self.stripes.row();
+            let whole = to / row * row;
+            if self.stripes.level == RaidLevel::Raid5 && from.div_ceil(row) * row < whole && whole < to {
+                self.held.insert(file, Held { from: whole, to, due: Time::MAX });
+                to = whole;
+            }
+            self.stripes.write(from..to)
+        };
+        self.begin(now, Some(request), request.stream, plan, false);
+    }
+
+    /// Sends the first pieces of a plan to the members.
+    fn begin(&mut self, now: Time, request: Option<Request<T>>, stream: Stream, plan: Plan, rebuilds: bool) {
+        self.next += 1;
+        let id = self.next;
+        self.works.insert(id, Work { request, stream, left: 0, then: plan.then, rebuilds });
+        self.send(now, id, &plan.first);
+    }
+
+    /// Sends pieces to the members; what a lost one would have to read, the others read. Nothing left to do ends the
+    /// work.
+    fn send(&mut self, now: Time, id: u64, pieces: &[Piece]) {
+        let mut reads = Spans::new(self.stripes.members);
+        let mut all = Vec::with_capacity(pieces.len());
+        for &piece in pieces {
+            let spare = self.rebuild.is_some_and(|rebuild| rebuild.member == piece.member);
+            match (self.lost[piece.member as usize], piece.write) {
+                (false, true) => all.push(piece),
+                (true, true) if spare => all.push(piece),
+                (true, true) => {}
+                (false, false) => reads.cover(u64::from(piece.member), piece.from, piece.to),
+                (true, false) => {
+                    for other in self.stripes.instead(piece) {
+                        if !self.lost[other.member as usize] {
+                            reads.cover(u64::from(other.member), other.from, other.to);
+                        }
+                    }
+                }
+            }
+        }
+        all.extend(reads.pieces(false));
+        let Some(work) = self.works.get_mut(&id) else { return };
+        work.left += all.len() as u32;
+        let (stream, is_over) = (work.stream, work.left == 0);
+        for piece in all {
+            // A mirror reads from the member that is the least busy.
+            let member = if self.stripes.level == RaidLevel::Raid1 && !piece.write && !work_rebuilds(&self.works, id) {
+                self.least_busy(piece.member)
+            } else {
+                piece.member
+            };
+            let piece = Piece { member, ..piece };
+            let op = if piece.write { Op::Write } else { Op::Read };
+            let (offset, bytes) = (Bytes::new(piece.from), Bytes::new(piece.to - piece.from));
+            let request = Request { op, stream, offset, bytes, tag: Part { work: id, piece } };
+            self.disks[member as usize].submit(now, request);
+        }
+        if is_over {
+            self.advance(now, id);
+        }
+    }
+
+    fn least_busy(&self, first: u32) -> u32 {
+        let up = (0..self.disks.len()).filter(|member| !self.lost[*member]);
+        up.min_by_key(|member| self.disks[*member].queued()).map_or(first, |member| member as u32)
+    }
+
+    /// The members owe nothing more of this work: what follows, or its end.
+    fn advance(&mut self, now: Time, id: u64) {
+        let Some(work) = self.works.get_mut(&id) else { return };
+        let then = std::mem::take(&mut work.then);
+        if !then.is_empty() {
+            return self.send(now, id, &then);
+        }
+        let Some(work) = self.works.remove(&id) else { return };
+        if let Some(held) = self.held.get_mut(&work.stream.file()) {
+            held.due = held.due.min(now.saturating_add(HELD));
+        }
+        if work.rebuilds {
+            self.window_is_done(now);
+        }
+        self.ready.extend(work.request.map(|request| request.tag));
+        self.ready_since = now;
+    }
+
+    pub fn deadline(&self) -> Time {
+        if !self.ready.is_empty() {
+            return self.ready_since;
+        }
+        let disks = self.disks.iter().map(Disk::deadline).min().unwrap_or(Time::MAX);
+        let held = self.held.values().map(|held| held.due).min().unwrap_or(Time::MAX);
+        let rebuild = self.rebuild.filter(|rebuild| !rebuild.under_way).map_or(Time::MAX, |rebuild| rebuild.next);
+        disks.min(held).min(rebuild)
+    }
+
+    pub fn on_timer(&mut self, now: Time, done: &mut Vec<T>) {
+        let mut parts = std::mem::take(&mut self.done);
+        for member in 0..self.disks.len() {
+            self.disks[member].on_timer(now, &mut parts);
+        }
+        for part in parts.drain(..) {
+            self.part_is_done(now, part.work);
+        }
+        self.done = parts;
+        while let Some((&stream, &held)) = self.held.iter().find(|(_, held)| held.due <= now) {
+            self.held.remove(&stream);
+            let plan = self.stripes.write(held.from..held.to);
+            self.begin(now, None, stream, plan, false);
+        }
+        if self.rebuild.is_some_and(|rebuild| !rebuild.under_way && rebuild.next <= now) {
+            self.rebuild_window(now);
+        }
+        done.append(&mut self.ready);
+    }
+
+    fn part_is_done(&mut self, now: Time, id: u64) {
+        let Some(work) = self.works.get_mut(&id) else { return };
+        work.left -= 1;
+        if work.left == 0 {
+            self.advance(now, id);
+        }
+    }
+
+    /// A member fails: what it owed is read from the others, or need not be written. False if the data are lost.
+    pub fn fail(&mut self, now: Time, member: u32) -> bool {
+        let index = member as usize % self.disks.len();
+        if self.lost[index] {
+            return self.is_whole();
+        }
+        self.lost[index] = true;
+        let mut owed = Vec::new();
+        self.disks[index].retain(|request| {
+            owed.push(request.tag);
+            false
+        });
+        if !self.is_whole() {
+            self.works.clear();
+            self.held.clear();
+            return false;
+        }
+        for part in owed {
+            let Some(work) = self.works.get_mut(&part.work) else { continue };
+            work.left -= 1;
+            let again: Vec<Piece> = if part.piece.write { Vec::new() } else { vec![part.piece] };
+            self.send(now, part.work, &again);
+        }
+        true
+    }
+
+    /// Whether the members that are left have all data.
+    pub fn is_whole(&self) -> bool {
+        let lost = self.lost.iter().filter(|lost| **lost).count();
+        match self.stripes.level {
+            RaidLevel::Raid0 => lost == 0,
+            RaidLevel::Raid1 => lost < self.disks.len(),
+            RaidLevel::Raid5 => lost <= 1,
+        }
+    }
+
+    /// A spare takes the place of a member that has failed; it is filled from the others.
+    pub fn replace(&mut self, now: Time, member: u32) {
+        let index = member as usize % self.disks.len();
+        if self.lost[index] && self.is_whole() && self.capacity > 0 {
+            self.rebuild = Some(Rebuild { member: index as u32, at: 0, next: now, under_way: false });
+        }
+    }
+
+    /// The part of the spare that is filled; none if nothing is being rebuilt.
+    pub fn rebuilt(&self) -> Option<f64> {
+        self.rebuild.map(|rebuild| rebuild.at as f64 / self.capacity.max(1) as f64)
+    }
+
+    fn rebuild_window(&mut self, now: Time) {
+        let Some(rebuild) = &mut self.rebuild else { return };
+        let (from, to) = (rebuild.at, (rebuild.at + WINDOW).min(self.capacity));
+        rebuild.under_way = true;
+        rebuild.next = now.saturating_add(self.rate.transmission_time(Bytes::new(to - from)));
+        let spare = Piece { member: rebuild.member, write: true, from, to };
+        let sources = match self.stripes.level {
+            RaidLevel::Raid1 => vec![Piece { member: self.least_busy(0), write: false, from, to }],
+            _ => self.stripes.instead(Piece { write: false, ..spare }),
+        };
+        // A stream of its own, from the disk's beginning to its end.
+        let stream = Stream { node: u32::MAX, id: u64::MAX, part: 0 };
+        self.begin(now, None, stream, Plan { first: sources, then: vec![spare] }, true);
+    }
+
+    fn window_is_done(&mut self, now: Time) {
+        let Some(rebuild) = &mut self.rebuild else { return };
+        rebuild.at = (rebuild.at + WINDOW).min(self.capacity);
+        rebuild.under_way = false;
+        if rebuild.at >= self.capacity {
+            self.lost[rebuild.member as usize] = false;
+            self.rebuild = None;
+        } else {
+            rebuild.next = rebuild.next.max(now);
+        }
+    }
+
+    /// Drops the requests for which `keep` is false; what they have under way occupies the members to its end.
+    pub fn retain(&mut self, mut keep: impl FnMut(&Request<T>) -> bool) {
+        for work in self.works.values_mut() {
+            if work.request.as_ref().is_some_and(|request| !keep(request)) {
+                work.request = None;
+            }
+        }
+    }
+
+    /// What a member begins from now on takes so much longer.
+    pub fn set_slowness(&mut self, member: u32, slowness: f64) {
+        let index = member as usize % self.disks.len();
+        self.disks[index].set_slowness(slowness);
+    }
+
+    pub fn queued(&self) -> usize {
+        self.works.values().filter(|work| work.request.is_some()).count() + self.ready.len()
+    }
+
+    pub fn members(&self) -> usize {
+        self.disks.len()
+    }
+
+    pub fn member_counters(&self, now: Time, member: usize) -> DiskCounters {
+        self.disks[member].counters(now)
+    }
+}
+
+fn work_rebuilds<T>(works: &BTreeMap<u64, Work<T>>, id: u64) -> bool {
+    works.get(&id).is_some_and(|work| work.rebuilds)
+}

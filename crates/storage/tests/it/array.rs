@@ -1,0 +1,169 @@
+//! Arrays of disks against closed forms.
+
+use storage::{ArraySpec, CacheSpec, DiskSpec, Op, RaidLevel, Request, RotatingSpec, Store, Stream, VolumeSpec};
+use units::{BitRate, Bytes, Time};
+
+const RATE: BitRate = BitRate::from_bps(800_000_000); // 100 MB/s
+const UNIT: u64 = 64 << 10;
+
+fn array(level: RaidLevel, members: u32, position: Time) -> Store<u64> {
+    let disk =
+        DiskSpec::Rotating(RotatingSpec { capacity: Bytes::from_mb(100), ..RotatingSpec::flat(position, RATE, RATE) });
+    let spec = ArraySpec { level, members, unit: Bytes::new(UNIT), rebuild: BitRate::from_gbps(8) };
+    Store::new(&[VolumeSpec { disk, array: Some(spec) }], CacheSpec::none())
+}
+
+fn request(op: Op, id: u64, offset: u64, bytes: u64, tag: u64) -> Request<u64> {
+    Request { op, stream: Stream { node: 0, id, part: 0 }, offset: Bytes::new(offset), bytes: Bytes::new(bytes), tag }
+}
+
+fn finish(store: &mut Store<u64>) -> Vec<(Time, u64)> {
+    let (mut all, mut done) = (Vec::new(), Vec::new());
+    while store.deadline() < Time::MAX {
+        let now = store.deadline();
+        store.on_timer(now, &mut done);
+        all.extend(done.drain(..).map(|tag| (now, tag)));
+    }
+    all
+}
+
+fn moved(store: &Store<u64>, members: usize) -> (u64, u64) {
+    let counters = (0..members).map(|member| store.disk_counters(Time::MAX, 0, member));
+    counters.fold((0, 0), |sum, of| (sum.0 + of.read.get(), sum.1 + of.written.get()))
+}
+
+/// One long transfer: the rate in media rates.
+fn speed(level: RaidLevel, members: u32, op: Op) -> f64 {
+    let mut store = array(level, members, Time::ZERO);
+    // A multiple of the row of every number of members used here.
+    let bytes = UNIT * 60 * 20;
+    store.submit(Time::ZERO, 0, request(op, 1, 0, bytes, 1));
+    let done = finish(&mut store);
+    bytes as f64 / done[0].0.as_secs_f64() / 100e6
+}
+
+/// Patterson et al. 1988, table of levels: striping gives n disks' rate, parity takes one of it, mirrors write at one
+/// disk's.
+#[test]
+fn long_transfers_go_at_the_rate_of_the_data_disks() {
+    for members in [3, 4, 6] {
+        let n = f64::from(members);
+        for (level, op, expected) in [
+            (RaidLevel::Raid0, Op::Read, n),
+            (RaidLevel::Raid0, Op::Write, n),
+            (RaidLevel::Raid1, Op::Write, 1.0),
+            (RaidLevel::Raid5, Op::Read, n - 1.0),
+            (RaidLevel::Raid5, Op::Write, n - 1.0),
+        ] {
+            let got = speed(level, members, op);
+            assert!((got / expected - 1.0).abs() < 0.03, "{level:?} of {members}, {op:?}: {got} against {expected}");
+        }
+    }
+}
+
+/// A small write costs four accesses, of which two follow two others: twice the time, and four times the accesses.
+#[test]
+fn a_small_write_with_parity_reads_before_it_writes() {
+    let mut store = array(RaidLevel::Raid5, 5, Time::from_ms(10));
+    store.submit(Time::ZERO, 0, request(Op::Write, 1, 0, 4_096, 1));
+    let done = finish(&mut store);
+    // 10 ms and 41 us for the reads; the head is behind the bytes then, and comes back in 10 ms.
+    assert!((done[0].0.as_secs_f64() / (2.0 * (10e-3 + 4_096.0 / 100e6)) - 1.0).abs() < 1e-3, "{}", done[0].0);
+    assert_eq!(moved(&store, 5), (8_192, 8_192));
+}
+
+/// Mirrors share readers: two streams go at one disk's rate each.
+#[test]
+fn mirrors_share_reads() {
+    let mut store = array(RaidLevel::Raid1, 2, Time::ZERO);
+    for id in 0..2 {
+        store.submit(Time::ZERO, 0, request(Op::Read, id, 0, 10_000_000, id));
+    }
+    assert_eq!(finish(&mut store), [(Time::from_ms(100), 0), (Time::from_ms(100), 1)]);
+}
+
+/// Writes that follow one another fill rows together: nothing is read, whatever their length.
+#[test]
+fn the_stripe_cache_fills_rows_of_sequential_writes() {
+    let mut store = array(RaidLevel::Raid5, 4, Time::from_ms(10));
+    let (bytes, count) = (1_000_000, 20);
+    let mut now = Time::ZERO;
+    let mut done = Vec::new();
+    for i in 0..count {
+        store.submit(now, 0, request(Op::Write, 1, i * bytes, bytes, i));
+        while done.is_empty() {
+            now = store.deadline();
+            store.on_timer(now, &mut done);
+        }
+        done.clear();
+    }
+    let (read, written) = moved(&store, 4);
+    assert_eq!(read, 0);
+    let whole = bytes * count / (3 * UNIT) * (3 * UNIT);
+    assert_eq!(written, whole / 3 * 4);
+    // What does not fill a row follows when nothing more comes: its untouched units or its old data are read.
+    finish(&mut store);
+    let (read, written) = moved(&store, 4);
+    assert!(read > 0 && written > bytes * count * 4 / 3, "{read} {written}");
+}
+
+/// With a member lost its data come from all others: a small read takes n - 1 accesses, a long one as long as before.
+#[test]
+fn a_degraded_array_reads_from_the_others() {
+    let mut store = array(RaidLevel::Raid5, 4, Time::ZERO);
+    // Unit 0 is on member 0: the first row's parity is on member 3.
+    assert_eq!(store.fail_member(Time::ZERO, 0, 0), None, "parity has it all");
+    store.submit(Time::ZERO, 0, request(Op::Read, 1, 0, 4_096, 1));
+    finish(&mut store);
+    assert_eq!(moved(&store, 4), (3 * 4_096, 0));
+    let bytes = UNIT * 3 * 400;
+    let begin = Time::from_secs(1);
+    store.submit(begin, 0, request(Op::Read, 1, 0, bytes, 2));
+    let done = finish(&mut store);
+    let rate = bytes as f64 / (done[0].0 - begin).as_secs_f64() / 100e6;
+    assert!((rate / 3.0 - 1.0).abs() < 0.03, "{rate}");
+    assert_eq!(store.fail_member(begin, 0, 1), Some(Vec::new()), "two are too many");
+    assert!(store.is_gone(0));
+}
+
+/// What a member owed when it failed is read from the others, and every request is answered once.
+#[test]
+fn requests_under_way_outlive_a_member() {
+    let mut store = array(RaidLevel::Raid5, 4, Time::from_ms(5));
+    for tag in 0..20 {
+        let op = if tag % 3 == 0 { Op::Write } else { Op::Read };
+        store.submit(Time::ZERO, 0, request(op, tag, 0, 500_000, tag));
+    }
+    let (mut done, mut all) = (Vec::new(), Vec::new());
+    while store.deadline() < Time::from_ms(40) {
+        let now = store.deadline();
+        store.on_timer(now, &mut done);
+    }
+    all.append(&mut done);
+    assert!(all.len() < 20);
+    assert_eq!(store.fail_member(Time::from_ms(40), 0, 2), None);
+    all.extend(finish(&mut store).into_iter().map(|(_, tag)| tag));
+    all.sort_unstable();
+    assert_eq!(all, (0..20).collect::<Vec<_>>());
+}
+
+/// A spare of 100 MB is filled from the others at the media's rate, each window read and then written: two seconds; and
+/// all others are read once.
+#[test]
+fn a_spare_is_filled_from_the_others() {
+    let mut store = array(RaidLevel::Raid5, 4, Time::ZERO);
+    store.fail_member(Time::ZERO, 0, 1);
+    assert_eq!(store.rebuilt(0), None);
+    store.replace_member(Time::ZERO, 0, 1);
+    assert_eq!(store.rebuilt(0), Some(0.0));
+    let mut last = Time::ZERO;
+    while store.deadline() < Time::MAX {
+        last = store.deadline();
+        store.on_timer(last, &mut Vec::new());
+    }
+    assert_eq!(store.rebuilt(0), None);
+    assert_eq!(moved(&store, 4), (300_000_000, 100_000_000));
+    assert!((last.as_secs_f64() / 2.0 - 1.0).abs() < 0.01, "{last}");
+    // It is whole again.
+    assert_eq!(store.fail_member(last, 0, 3), None);
+}
