@@ -52,7 +52,7 @@ fn other_work(node: &NodeSpec, cores: u32) -> f64 {
 }
 
 /// The disk of a preset with the scenario's overrides.
-fn disk_spec(preset: DiskPreset, overrides: &Storage) -> DiskSpec {
+pub(super) fn disk_spec(preset: DiskPreset, overrides: &Storage) -> DiskSpec {
     let spec = match preset {
         DiskPreset::Sata2009 => DiskSpec::st3160318as(),
         DiskPreset::Ssd => DiskSpec::f40a(),
