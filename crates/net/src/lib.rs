@@ -6,6 +6,7 @@ pub mod bond;
 mod link;
 mod network;
 mod packet;
+mod paths;
 mod queue;
 mod routing;
 mod shaper;
@@ -14,6 +15,7 @@ mod topology;
 pub use link::{Counters, GilbertElliott, Link, LinkSpec, Loss, Losses, SpecError};
 pub use network::{ARRIVAL, BOND, Ledger, LedgerError, Network, TRANSMISSION_DONE};
 pub use packet::{Packet, PacketId};
+pub use paths::Paths;
 pub use queue::{
     Codel, CodelSpec, DelayEstimate, Discipline, DropTail, Ecn, FqCodel, FqCodelSpec, Item, Limit, Pie, PieSpec,
     Priority, Queue, Red, RedSpec, SharedBuffer, SharedBufferSpec, SharedPort, Threshold,

@@ -85,6 +85,8 @@ pub struct RunResult {
     pub field: Option<Field>,
     /// Sums over the whole network; none where packets are not modelled (`run.fidelity = "flow"`).
     pub network: Option<NetworkTotals>,
+    /// Messages went as flows: what only packets show was not modelled.
+    pub by_flows: bool,
     /// The master node's side of calls, where the run has jobs.
     pub master: Option<Master>,
     /// The length of one step of every sampled series; a series holds one value per step from time zero on.

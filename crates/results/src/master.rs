@@ -53,8 +53,10 @@ pub static MASTER: Metrics<Master> = Metrics {
             if length > Time::ZERO { master.pushed as f64 / length.as_secs_f64() } else { 0.0 }
         }),
         figure("zero_windows", "Times that it closed the window of a connection.")
+            .of_packets()
             .count("times", |master| master.zero_windows),
         figure("retransmissions", "Segments sent again on the connections to it, both ways.")
+            .of_packets()
             .count("segments", |master| master.retransmissions),
         figure("segments", "What a capture at its interface shows.")
             .inner(&SEGMENTS, |master| SEGMENTS.maybe(master.run, Some(&master.segments))),
@@ -79,12 +81,20 @@ pub static SEGMENTS: Metrics<SegmentCounts> = Metrics {
     what: "Segments at the master node's interface, over all of its connections.",
     file: None,
     metrics: &[
-        figure("received", "Segments that arrived, of every kind.").count("segments", |segments| segments.received),
+        figure("received", "Segments that arrived, of every kind.")
+            .of_packets()
+            .count("segments", |segments| segments.received),
         figure("received_pushed", "Segments that arrived with PSH.")
+            .of_packets()
             .count("segments", |segments| segments.received_pushed),
-        figure("sent", "Segments that it sent, of every kind.").count("segments", |segments| segments.sent),
-        figure("sent_pushed", "Segments that it sent with PSH.").count("segments", |segments| segments.sent_pushed),
+        figure("sent", "Segments that it sent, of every kind.")
+            .of_packets()
+            .count("segments", |segments| segments.sent),
+        figure("sent_pushed", "Segments that it sent with PSH.")
+            .of_packets()
+            .count("segments", |segments| segments.sent_pushed),
         figure("zero_windows", "Segments sent with a window of zero; SYN, FIN and RST aside.")
+            .of_packets()
             .count("segments", |segments| segments.zero_windows),
     ],
 };

@@ -99,6 +99,8 @@ pub struct Doc {
     may_be_absent: bool,
     is_series: bool,
     has_entries: bool,
+    /// It exists only where packets are simulated.
+    of_packets: bool,
 }
 
 type Of<T, V> = fn(Row<'_, T>) -> V;
@@ -118,6 +120,7 @@ pub(crate) const fn figure(name: &'static str, what: &'static str) -> Doc {
         may_be_absent: false,
         is_series: false,
         has_entries: false,
+        of_packets: false,
     }
 }
 
@@ -129,6 +132,15 @@ impl Doc {
     /// Whether it is a list or an object whose entries are not declared.
     pub const fn has_entries(&self) -> bool {
         self.has_entries && self.inner.is_none()
+    }
+    /// Whether it exists only where packets are simulated: of a run by flows it is null, and no column.
+    pub const fn is_of_packets(&self) -> bool {
+        self.of_packets
+    }
+    /// Says that it exists only where packets are simulated.
+    pub(crate) const fn of_packets(mut self) -> Self {
+        self.of_packets = true;
+        self
     }
     /// Gives it another name as a column.
     pub(crate) const fn column(mut self, name: &'static str) -> Self {
@@ -374,6 +386,9 @@ impl<T> Metric<T> {
     /// The value of the figure for a row, in its unit.
     pub fn value(&self, row: Row<'_, T>) -> Value {
         let joules = |energy: Energy| energy.as_joules();
+        if self.doc.of_packets && row.run.by_flows {
+            return Value::Null;
+        }
         match self.read {
             Read::Text(read) => Value::Text(read(row)),
             Read::Flag(read) => Value::Flag(read(row)),

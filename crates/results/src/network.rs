@@ -293,12 +293,12 @@ pub static FLOWS: Metrics<Flow> = Metrics {
         figure("reset", "Whether it was reset or given up.").flag(|flow| flow.reset),
         figure("bytes", "Payload delivered in order at the node that accepted it.").bytes(|flow| flow.bytes),
         figure("bytes_back", "Payload delivered in order at the node that opened it.").bytes(|flow| flow.bytes_back),
-        figure("retransmissions", "Segments sent again, both ways.").count("segments", |flow| flow.retransmissions),
-        figure("timeouts", "Retransmission timeouts, both ways.").count("times", |flow| flow.timeouts),
-        figure("zero_windows", "Times that either end closed its window.").count("times", |flow| flow.zero_windows),
+        figure("retransmissions", "Segments sent again, both ways.").of_packets().count("segments", |flow| flow.retransmissions),
+        figure("timeouts", "Retransmission timeouts, both ways.").of_packets().count("times", |flow| flow.timeouts),
+        figure("zero_windows", "Times that either end closed its window.").of_packets().count("times", |flow| flow.zero_windows),
         figure("rtt_s", "The smoothed round-trip time at the end, as the busier sender saw it.")
             .optional_time(|flow| flow.rtt),
-        figure("drops", "Its packets that queues dropped, both ways.").count("packets", |flow| flow.drops),
+        figure("drops", "Its packets that queues dropped, both ways.").of_packets().count("packets", |flow| flow.drops),
         figure("least_rtt_s", "The least round-trip time that this sender saw.").optional_time(|flow| flow.least_rtt),
         figure(
             "limited_by",
@@ -308,7 +308,7 @@ pub static FLOWS: Metrics<Flow> = Metrics {
         .text(|flow| flow.limits.map_or_else(String::new, |limits| Limits::NAMES[limits.main().0].to_owned())),
         figure("limited_share", "At which part of the samples.")
             .number("share", |flow| flow.limits.map_or(0.0, |limits| limits.main().1)),
-        figure("window_max_bytes", "Of jobs: its largest cwnd at a sample.").bytes(|flow| flow.window_max),
+        figure("window_max_bytes", "Of jobs: its largest cwnd at a sample.").of_packets().bytes(|flow| flow.window_max),
     ],
 };
 

@@ -134,8 +134,11 @@ impl Column {
 /// The table of some rows.
 fn table<'a, T: 'a>(of: &'static Metrics<T>, rows: impl IntoIterator<Item = Row<'a, T>>) -> Table {
     let rows: Vec<_> = rows.into_iter().collect();
+    let by_flows = rows.first().is_some_and(|row| row.run.by_flows);
+    let modelled = |metric: &Metric<T>| !(by_flows && metric.doc.is_of_packets());
+    let columns = of.columns().into_iter().filter(|(_, metric)| modelled(metric));
     let column = |(name, metric)| Some((name, Column::of(metric, &rows)?));
-    Table { name: of.file.unwrap_or(of.name), columns: of.columns().into_iter().filter_map(column).collect() }
+    Table { name: of.file.unwrap_or(of.name), columns: columns.filter_map(column).collect() }
 }
 
 fn rows<'a, T: 'a>(run: &'a RunResult, rows: &'a [T]) -> impl Iterator<Item = Row<'a, T>> {

@@ -269,9 +269,13 @@ pub static TRAFFIC: Metrics<TrafficOutcome> = Metrics {
         figure("deadlines", "Of queries with a deadline; else null.")
             .inner(&DEADLINES, |traffic| DEADLINES.maybe(traffic.run, traffic.deadlines.as_ref())),
         figure("retransmissions", "Segments that its connections sent again.")
+            .of_packets()
             .count("segments", |traffic| traffic.retransmissions),
-        figure("timeouts", "Retransmission timeouts of its connections.").count("times", |traffic| traffic.timeouts),
+        figure("timeouts", "Retransmission timeouts of its connections.")
+            .of_packets()
+            .count("times", |traffic| traffic.timeouts),
         figure("drops", "Its packets that queues dropped, acknowledgements included.")
+            .of_packets()
             .count("packets", |traffic| traffic.drops),
         figure("jain", "Jain's fairness index over the payload rates of its flows or sessions.")
             .number("index", |traffic| traffic.jain),
@@ -353,8 +357,10 @@ pub static FAIRNESS: Metrics<TrafficOutcome> = Metrics {
         figure("jain_throughput", "Jain's index over the clients' parts of the throughput.")
             .number("index", |traffic| jain(traffic.clients.iter().map(|client| client.throughput_share))),
         figure("jain_drops", "Jain's index over the clients' parts of the drops.")
+            .of_packets()
             .number("index", |traffic| jain(traffic.clients.iter().map(|client| client.drop_share))),
         figure("mean_distance", "How far throughput and drops of a client lie apart, mean, in units of an equal part.")
+            .of_packets()
             .number("ratio", |traffic| traffic.unfairness()),
     ],
 };
@@ -407,11 +413,15 @@ pub static CLIENTS: Metrics<Client> = Metrics {
         figure("node", "The node that opened them.").text(|client| client.node(client.node)),
         figure("connections", "How many.").count("connections", |client| client.connections),
         figure("bytes", "Payload delivered in order, both ways.").bytes(|client| client.bytes),
-        figure("drops", "Packets that queues dropped, both ways.").count("packets", |client| client.drops),
-        figure("retransmissions", "Segments sent again.").count("segments", |client| client.retransmissions),
-        figure("timeouts", "Retransmission timeouts.").count("times", |client| client.timeouts),
+        figure("drops", "Packets that queues dropped, both ways.").of_packets().count("packets", |client| client.drops),
+        figure("retransmissions", "Segments sent again.")
+            .of_packets()
+            .count("segments", |client| client.retransmissions),
+        figure("timeouts", "Retransmission timeouts.").of_packets().count("times", |client| client.timeouts),
         figure("throughput_share", "Its part of the traffic's delivered payload.")
             .number("share", |client| client.throughput_share),
-        figure("drop_share", "Its part of the traffic's drops.").number("share", |client| client.drop_share),
+        figure("drop_share", "Its part of the traffic's drops.")
+            .of_packets()
+            .number("share", |client| client.drop_share),
     ],
 };

@@ -94,10 +94,12 @@ impl Folder {
         FolderError::Io { path: self.target.join(name), source }
     }
 
-    /// The table of connections, of nodes of these names, to be written while they end.
-    pub fn flows(&self, nodes: Vec<String>) -> FlowFile<'_> {
+    /// The table of connections, of nodes of these names, to be written while they end; those of a run by flows lack
+    /// what only packets show.
+    pub fn flows(&self, nodes: Vec<String>, by_flows: bool) -> FlowFile<'_> {
         let node = |name| Node { name, ..Node::default() };
-        let run = RunResult { nodes: nodes.into_iter().map(node).collect(), ..RunResult::default() };
+        let nodes = nodes.into_iter().map(node).collect();
+        let run = RunResult { nodes, by_flows, ..RunResult::default() };
         FlowFile { folder: self, run, state: FlowState::Unopened }
     }
 

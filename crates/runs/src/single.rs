@@ -6,7 +6,7 @@ use history::JobHistory;
 use history::import::Interface;
 use results::page::{self, Comparison, ReportData};
 use results::{Capture, Frame, RunResult};
-use scenario::Scenario;
+use scenario::{Fidelity, Scenario};
 use serde_json::json;
 use sim::{TakeFlows, Tap};
 use std::io::BufWriter;
@@ -105,7 +105,8 @@ pub(crate) fn run_into(
     tap: Option<Tap<'_>>,
     effort: &Effort<'_>,
 ) -> Result<RunResult, Error> {
-    let mut flows = folder.flows(scenario.nodes().into_iter().map(|node| node.name).collect());
+    let nodes = scenario.nodes().into_iter().map(|node| node.name).collect();
+    let mut flows = folder.flows(nodes, scenario.run.fidelity == Fidelity::Flow);
     let take: TakeFlows<'_> = &mut |rows| flows.take(rows);
     let result = run_one(scenario, position, tap, Some(take), effort)?;
     flows.finish()?;

@@ -40,8 +40,8 @@ choice! {
     pub enum Fidelity {
         /// Packet by packet: TCP, queues, losses, the air.
         Packet = "packet",
-        /// As whole messages that share nodes' interfaces: experimental, and much is not modelled
-        /// (docs/architecture.md).
+        /// As streams that share links fairly, below what TCP lets them have: faster, but without queues, so without
+        /// what they delay and drop (docs/models/flow.md).
         Flow = "flow",
     }
 }

@@ -6,10 +6,8 @@ use super::tree::{Tree, Value};
 use super::{Control, Fidelity, Generation, Job, JobCodec, Node, Scenario, Tcp};
 use units::Quantity;
 
-/// Keys of `[network]` that say something of queues or losses.
-const OF_PACKETS: [&str; 8] = [
-    "network.loss",
-    "network.core.loss",
+/// Keys of `[network]` that say something of queues.
+const OF_PACKETS: [&str; 6] = [
     "network.queue",
     "network.host-queue",
     "network.core.queue",
@@ -17,8 +15,31 @@ const OF_PACKETS: [&str; 8] = [
     "network.shared-buffer",
     "network.priority",
 ];
-/// Keys of `[tcp]` that flows heed: a paced reader's buffer holds its sender back.
-const OF_FLOWS: [&str; 2] = ["receive-buffer", "node"];
+/// Keys of `[tcp]` that flows heed: what makes windows, the laws of controls under losses, timeouts.
+const OF_FLOWS: [&str; 22] = [
+    "control",
+    "cubic-c",
+    "cubic-beta",
+    "fast-alpha",
+    "scalable-rule",
+    "sack",
+    "recovery",
+    "receive-buffer",
+    "window-scaling",
+    "initial-window",
+    "max-window",
+    "abc-limit",
+    "idle-restart",
+    "timestamps",
+    "count-options",
+    "delayed-ack",
+    "min-rto",
+    "initial-rto",
+    "max-rto",
+    "retries",
+    "syn-retries",
+    "node",
+];
 
 /// Says what a scenario that is right will do against expectation.
 pub(super) fn warn(scenario: &Scenario, tree: &Tree, warnings: &mut Problems) {
@@ -171,7 +192,7 @@ impl Check<'_> {
         }
     }
 
-    /// Settings of packets, where messages go as whole flows.
+    /// Settings of packets, where messages go as flows.
     fn unheeded_by_flows(&mut self) {
         if self.scenario.run.fidelity == Fidelity::Packet {
             return;
@@ -184,7 +205,7 @@ impl Check<'_> {
         let tcp = tcp.map(|entry| format!("tcp.{}", entry.key));
         let network = OF_PACKETS.iter().filter(|path| self.tree.get(path).is_some()).map(|path| (*path).to_owned());
         for path in network.chain(tcp).collect::<Vec<_>>() {
-            let message = "it has no effect: flows have no TCP, no queues and no losses";
+            let message = "it has no effect: flows have no queues, and of TCP only windows, rates and timeouts";
             self.says(&path, message, "`run.fidelity = \"packet\"`");
         }
     }

@@ -41,6 +41,7 @@ pub(crate) fn run_result(
         links: world.packets().map_or_else(Vec::new, |packets| sample::links(world.now(), packets)),
         nodes: nodes(scenario, world),
         network: world.packets().map(totals),
+        by_flows: world.packets().is_none(),
         ..RunResult::default()
     };
     // The critical path of a job is computed from all its connections, which fit into memory.

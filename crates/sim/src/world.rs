@@ -112,7 +112,7 @@ pub enum Fidelity {
     /// Packet by packet, with TCP.
     #[default]
     Packets,
-    /// As whole messages that share nodes' interfaces.
+    /// As streams that share links max-min fairly below TCP's limits.
     Flows,
 }
 
@@ -177,7 +177,9 @@ impl World {
                 }
                 Transport::Packets(Box::new(packets))
             }
-            Fidelity::Flows => Transport::Flows(Box::new(FlowTransport::new(spec.topology.clone(), spec.framing))),
+            Fidelity::Flows => {
+                Transport::Flows(Box::new(FlowTransport::new(spec.topology.clone(), spec.framing, spec.seed)))
+            }
         };
         let traffic = Traffic::new(&spec.traffic, spec.warm_up, spec.seed, &mut events);
         Ok(Self {

@@ -1,27 +1,39 @@
-//! Messages carried as flows (`run.fidelity = "flow"`), experimental: how long whole messages take, without packets.
+//! Messages carried as flows (`run.fidelity = "flow"`): links are shared max-min fairly below what TCP lets a connection
+//! have, without packets.
 //!
-//! A message leaves its node through one first-in-first-out interface at the rate of the node's link, crosses the
-//! network in the path's propagation delay, and enters through such an interface at the other node, cut through: it is
-//! delivered a delay after its last byte has left, or when the receiver's interface has taken it in, whichever is
-//! later. Bytes are those on the wire: a header and framing for each full segment. A connection takes a round trip to
-//! open. A paced reader's buffer holds senders back. Not modelled: switches' own links, shares between concurrent
-//! messages of a node, windows, losses, queues' limits, the air.
+//! A stream's bytes flow through all links of its path at one rate ([`fluid`]), those of its acknowledgements back. What
+//! TCP lets it have: rounds of slow start from the initial window until the network sets the pace (Cardwell, Savage and
+//! Anderson, "Modeling TCP Latency", INFOCOM 2000), the receiver's buffer over the round trip, and on lossy paths the
+//! rate of its control's response function ([`limits`]). A message is whole at the other end when its last byte has left
+//! the slowest link, and its last segment has gone through the others. One of a segment goes by itself: it takes no
+//! share. Handshakes and ends of messages that are lost wait for their timeouts.
+//!
+//! Not modelled: queues and what they delay and drop (so no incast), marks, the air.
 
 mod ends;
-mod network;
+pub mod fluid;
+mod limits;
+mod net;
+mod pump;
 
-pub use network::Interface;
+pub use self::net::Interface;
 
-use crate::{End, FlowRecord, Handle, Happened, Message, Open, Owner, Tag, Tally, Upcall};
-use des::{Event, EventQueue, Slab, define_index};
+use self::net::Network;
+use crate::{End, FlowRecord, Handle, Happened, Message, Open, OwnTcp, Owner, Tag, Tally, Upcall};
+use ::net::{LinkId, SpecError, Topology};
+use des::{Event, EventQueue, RandomStream, Slab, define_index};
 use ends::{Connection, other};
-use net::{LinkId, SpecError, Topology};
-use network::Interfaces;
+use fluid::Fluid;
 use std::collections::BTreeMap;
 use units::{BitRate, Bytes, Time};
 
 /// Event kind: something that a flow-level connection waited for happens.
 pub const DUE: u8 = 48;
+
+/// Arguments of [`DUE`]: something of a connection, rates are to be computed, a flow ends.
+const OF_CONNECTION: u32 = 0;
+const SETTLE: u32 = 1;
+const ENDS: u32 = 2;
 
 define_index! {
     /// A connection.
@@ -36,18 +48,32 @@ enum Due {
     Connected,
     Delivered(End, Tag, Bytes),
     Acknowledged(End, Tag),
+    /// Acknowledgements open the next round of an end's slow start.
+    Round(End),
     PeerClosed(End),
     Reset(End),
 }
 
-/// Connections whose messages share nodes' interfaces.
+/// Connections whose streams share links.
 #[derive(Debug)]
 pub struct FlowTransport {
-    interfaces: Interfaces,
+    network: Network,
+    fluid: Fluid,
+    /// Whose stream a flow is.
+    flowing: Vec<(Handle, End)>,
     connections: Slab<FlowConnection, Connection>,
     /// How often each place in the slab has been given away.
     generations: Vec<u32>,
     due: Slab<DueIndex, (Handle, Due)>,
+    /// The time of the last call.
+    now: Time,
+    /// Rates are to be computed: an event is pending.
+    unsettled: bool,
+    /// When the next flow ends, as far as an event is pending for it.
+    armed: Time,
+    losses: RandomStream,
+    /// Nodes' own TCP settings.
+    own: Vec<OwnTcp>,
     upcalls: Vec<Upcall>,
     records: Vec<FlowRecord>,
     tallies: BTreeMap<(u16, u32), Tally>,
@@ -55,17 +81,31 @@ pub struct FlowTransport {
 
 impl FlowTransport {
     /// No connections yet between the hosts of `topology`. Each segment costs `framing` bytes on the wire beyond its IP
-    /// length.
-    pub fn new(topology: Topology, framing: Bytes) -> Self {
+    /// length. Losses are drawn from `seed`.
+    pub fn new(topology: Topology, framing: Bytes, seed: u64) -> Self {
+        let links = (0..2 * units::count(topology.cables().len())).map(LinkId);
+        let fluid = Fluid::new(links.map(|link| net::capacity(&topology, link)));
         Self {
-            interfaces: Interfaces::new(topology, framing),
+            network: Network::new(topology, framing),
+            fluid,
+            flowing: Vec::new(),
             connections: Slab::new(),
             generations: Vec::new(),
             due: Slab::new(),
+            now: Time::ZERO,
+            unsettled: false,
+            armed: Time::MAX,
+            losses: RandomStream::new(seed, "flow/loss", 0),
+            own: Vec::new(),
             upcalls: Vec::new(),
             records: Vec::new(),
             tallies: BTreeMap::new(),
         }
+    }
+
+    /// Sets the nodes' own TCP settings, by node, for connections opened from now on.
+    pub fn set_own_tcp(&mut self, own: Vec<OwnTcp>) {
+        self.own = own;
     }
 
     fn get(&self, handle: Handle) -> Option<&Connection> {
@@ -82,7 +122,7 @@ impl FlowTransport {
     }
     fn at(&mut self, time: Time, handle: Handle, due: Due, events: &mut EventQueue) {
         let index = self.due.insert((handle, due));
-        events.push(time, DUE, index.0, 0);
+        events.push(time, DUE, index.0, OF_CONNECTION);
     }
     fn tell(&mut self, handle: Handle, what: Happened) {
         if let Some(connection) = self.get(handle) {
@@ -94,78 +134,98 @@ impl FlowTransport {
 
     /// Opens a connection.
     pub fn open(&mut self, now: Time, open: &Open, events: &mut EventQueue) -> Handle {
-        let index = self.connections.insert(Connection::new(now, open));
+        self.now = now;
+        let port = self.network.port(open.from);
+        let own = |node: u32, config| self.own.get(node as usize).map_or(config, |own: &OwnTcp| own.over(config));
+        let open = &Open { client: own(open.from, open.client), server: own(open.to, open.server), ..*open };
+        let index = self.connections.insert(Connection::new(now, open, port, self.network.framing));
         if self.generations.len() <= index.0 as usize {
             self.generations.resize(index.0 as usize + 1, 0);
         }
         let generation = &mut self.generations[index.0 as usize];
         *generation = generation.wrapping_add(1);
         let handle = Handle { index: index.0, generation: *generation };
-        let trip = self.interfaces.delay(open.from, open.to) + self.interfaces.delay(open.to, open.from);
-        if !self.interfaces.is_up(open.from) {
-            self.leave(now, handle, End::Client);
-            self.leave(now, handle, End::Server);
-        } else if self.interfaces.is_up(open.to) && self.interfaces.reach(open.from, open.to) {
-            self.at(now + trip, handle, Due::Connected, events);
-        } else {
-            // SYNs are sent again at doubling intervals, and the last one waits as long again (RFC 6298, 5.5).
-            let tcp = &open.client;
-            let patience = (0..=u32::from(tcp.syn_retries))
-                .map(|n| (tcp.initial_rto * (1 << n.min(30))).min(tcp.max_rto))
-                .fold(Time::ZERO, Time::saturating_add);
-            self.at(now + patience, handle, Due::Reset(End::Client), events);
+        self.find_ways(handle);
+        if !self.network.is_up(open.from) {
+            self.leave(now, handle, End::Client, events);
+            self.leave(now, handle, End::Server, events);
+            return handle;
         }
+        let syn = self.network.syn();
+        let way = self.get(handle).and_then(|connection| connection.look(End::Client).way.as_ref());
+        let way = way.filter(|_| self.network.is_up(open.to));
+        let trip = way.map(|way| (way.trip(syn) + way.trip_back(syn), 1.0 - (1.0 - way.loss) * (1.0 - way.loss_back)));
+        // SYNs are sent again at doubling intervals, and the last one waits as long again (RFC 6298, 5.5).
+        let tcp = &open.client;
+        let mut waited = Time::ZERO;
+        for n in 0..=u32::from(tcp.syn_retries) {
+            if let Some((trip, lost)) = trip
+                && !(lost > 0.0 && self.losses.chance(lost))
+            {
+                self.at(now + waited + trip, handle, Due::Connected, events);
+                return handle;
+            }
+            waited = waited.saturating_add((tcp.initial_rto * (1 << n.min(30))).min(tcp.max_rto));
+        }
+        self.at(now + waited, handle, Due::Reset(End::Client), events);
         handle
     }
 
     /// Appends a message to the stream from `end`.
     pub fn send(&mut self, now: Time, handle: Handle, end: End, message: Message, events: &mut EventQueue) {
+        self.now = now;
         let Some(connection) = self.get_mut(handle).filter(|connection| !connection.is_gone(end)) else { return };
-        connection.way(end).waiting.push_back((message.bytes, message.tag));
-        self.send_what_fits(now, handle, end, events);
+        connection.stream(end).waiting.push_back((message.bytes, message.tag));
+        self.pump(now, handle, end, events);
         self.reset_if_in_vain(now, handle, end, events);
     }
 
     /// Takes bytes out of the receive buffer of a paced reader.
     pub fn consume(&mut self, now: Time, handle: Handle, end: End, bytes: Bytes, events: &mut EventQueue) {
         let Some(connection) = self.get_mut(handle) else { return };
-        let way = connection.way(other(end));
-        way.unread = way.unread.saturating_sub(bytes);
-        self.send_what_fits(now, handle, other(end), events);
+        let stream = connection.stream(other(end));
+        stream.unread = stream.unread.saturating_sub(bytes);
+        self.pump(now, handle, other(end), events);
     }
 
-    /// When a message was last delivered at an end; zero for never.
+    /// When bytes last arrived at an end; zero for never.
     pub fn last_received(&self, handle: Handle, end: End) -> Time {
-        self.get(handle).map_or(Time::ZERO, |connection| connection.delivered_at(end))
+        let Some(connection) = self.get(handle) else { return Time::ZERO };
+        let flows = connection.look(other(end)).flows.and_then(|(id, ..)| self.fluid.rate(id));
+        if flows.is_some_and(|rate| rate > 0.0) { self.now } else { connection.delivered_at(end) }
     }
 
     /// Closes the stream from `end` after the messages sent so far.
     pub fn close(&mut self, now: Time, handle: Handle, end: End, events: &mut EventQueue) {
         let Some(connection) = self.get_mut(handle).filter(|connection| !connection.is_gone(end)) else { return };
-        connection.way(end).closed = true;
+        connection.stream(end).closed = true;
         self.finish_if_sent(now, handle, end, events);
-        self.leave_if_over(now, handle, end);
+        self.leave_if_over(now, handle, end, events);
     }
 
     /// Aborts the connection at one end. The other end learns it one propagation delay later.
     pub fn abort(&mut self, now: Time, handle: Handle, end: End, events: &mut EventQueue) {
         let Some(connection) = self.get_mut(handle) else { return };
         connection.reset = true;
-        let (from, to) = (connection.node(end), connection.node(other(end)));
-        if self.interfaces.is_up(to) {
-            let at = now + self.interfaces.delay(from, to);
-            self.at(at, handle, Due::Reset(other(end)), events);
+        let (to, delay) = (connection.node(other(end)), connection.delay(end));
+        if self.network.is_up(to) {
+            self.at(now + delay, handle, Due::Reset(other(end)), events);
         }
-        self.leave(now, handle, end);
+        self.leave(now, handle, end, events);
     }
 
     /// When an open connection was opened.
     pub fn opened(&self, handle: Handle) -> Option<Time> {
         Some(self.get(handle)?.opened)
     }
-    /// Bytes of messages that have been delivered at an end of an open connection.
+    /// Bytes that have come to an end of an open connection.
     pub fn received(&self, handle: Handle, end: End) -> Option<u64> {
-        Some(self.get(handle)?.received(end))
+        let stream = self.get(handle)?.look(other(end));
+        let flows = stream.flows.map_or(0, |(id, payload, _)| {
+            let left = self.fluid.left(self.now.as_secs_f64(), id).unwrap_or(0.0);
+            payload.saturating_sub(units::whole(left / stream.terms.expansion()))
+        });
+        Some(stream.sent + flows)
     }
 
     // === Faults ===
@@ -173,12 +233,13 @@ impl FlowTransport {
     /// A node crashes, or is back and knows no connection from before.
     pub fn set_node(&mut self, now: Time, node: u32, up: bool, events: &mut EventQueue) {
         const ENDS: [End; 2] = [End::Client, End::Server];
-        self.interfaces.set_up(node, up);
+        self.now = now;
+        self.network.set_up(node, up);
         for handle in self.handles() {
             let at_node = |connection: &Connection, end| connection.node(end) == node;
             for end in ENDS {
                 if !up && self.get(handle).is_some_and(|connection| at_node(connection, end)) {
-                    self.leave(now, handle, end);
+                    self.leave(now, handle, end, events);
                 }
             }
             for end in ENDS {
@@ -195,18 +256,31 @@ impl FlowTransport {
             }
         }
     }
-    /// A cable goes down or up. Messages in flight still arrive. Later messages take another path, or wait for this
-    /// one.
+    /// A cable goes down or up. Streams take another path, or wait for one.
     pub fn set_link_up(&mut self, now: Time, link: LinkId, up: bool, events: &mut EventQueue) {
-        self.interfaces.set_link_up(link, up);
-        for handle in self.handles().into_iter().filter(|_| up) {
-            self.send_what_fits(now, handle, End::Client, events);
-            self.send_what_fits(now, handle, End::Server, events);
+        self.now = now;
+        self.network.set_link_up(link, up);
+        for handle in self.handles() {
+            for end in [End::Client, End::Server] {
+                self.halt(now, handle, end, events);
+            }
+            self.find_ways(handle);
+            self.pump(now, handle, End::Client, events);
+            self.pump(now, handle, End::Server, events);
         }
     }
-    /// Changes the rate of one direction of a link, for messages sent from now on.
-    pub fn set_link_rate(&mut self, link: LinkId, rate: BitRate) -> Result<(), SpecError> {
-        self.interfaces.set_link_rate(link, rate)
+    /// Changes the rate of one direction of a link.
+    pub fn set_link_rate(
+        &mut self,
+        now: Time,
+        link: LinkId,
+        rate: BitRate,
+        events: &mut EventQueue,
+    ) -> Result<(), SpecError> {
+        let capacity = self.network.set_link_rate(link, rate)?;
+        self.fluid.set_capacity(link.0, capacity);
+        self.unsettle(now, events);
+        Ok(())
     }
 
     // === Events and upcalls ===
@@ -214,6 +288,12 @@ impl FlowTransport {
     /// Handles a [`DUE`] event.
     pub fn on_due(&mut self, event: &Event, events: &mut EventQueue) {
         let now = event.time();
+        self.now = now;
+        match event.arg {
+            OF_CONNECTION => {}
+            SETTLE => return self.settle(now, events),
+            _ => return self.take_ended_flows(now, events),
+        }
         let Some((handle, due)) = self.due.remove(DueIndex(event.index)) else { return };
         let Some(connection) = self.get_mut(handle) else { return };
         match due {
@@ -223,8 +303,8 @@ impl FlowTransport {
                 }
                 connection.connected = Some(now);
                 self.tell(handle, Happened::Connected);
-                self.send_what_fits(now, handle, End::Client, events);
-                self.send_what_fits(now, handle, End::Server, events);
+                self.pump(now, handle, End::Client, events);
+                self.pump(now, handle, End::Server, events);
             }
             Due::Delivered(end, tag, bytes) => {
                 if connection.is_gone(end) {
@@ -237,16 +317,17 @@ impl FlowTransport {
                 if connection.is_gone(other(end)) && !connection.is_over(other(end)) {
                     return;
                 }
-                connection.way(end).flying -= 1;
+                connection.stream(end).flying -= 1;
                 if !connection.is_gone(end) {
                     self.tell(handle, Happened::Acknowledged(end, tag));
                 }
             }
+            Due::Round(end) => self.next_round(now, handle, end, events),
             Due::PeerClosed(end) => {
                 connection.peer_closed(end);
                 if !connection.is_gone(end) {
                     self.tell(handle, Happened::PeerClosed(end));
-                    self.leave_if_over(now, handle, end);
+                    self.leave_if_over(now, handle, end, events);
                 }
             }
             Due::Reset(end) => {
@@ -255,7 +336,7 @@ impl FlowTransport {
                 }
                 connection.reset = true;
                 self.tell(handle, Happened::Reset(end));
-                self.leave(now, handle, end);
+                self.leave(now, handle, end, events);
             }
         }
     }
@@ -268,81 +349,23 @@ impl FlowTransport {
         !self.upcalls.is_empty()
     }
 
-    // === Sending ===
-
-    /// Sends the messages that the receiver's buffer has room for; one that is larger goes alone.
-    fn send_what_fits(&mut self, now: Time, handle: Handle, end: End, events: &mut EventQueue) {
-        loop {
-            let Some(connection) = self.get_mut(handle) else { return };
-            if connection.connected.is_none() || connection.is_gone(end) {
-                return;
-            }
-            let (from, to) = (connection.node(end), connection.node(other(end)));
-            let (mss, buffer) = (connection.mss(end), connection.buffer(other(end)));
-            let alive = !connection.is_gone(other(end));
-            let way = connection.way(end);
-            let Some(&(bytes, tag)) = way.waiting.front() else {
-                return self.finish_if_sent(now, handle, end, events);
-            };
-            let full = buffer.is_some_and(|buffer| way.unread > Bytes::ZERO && way.unread + bytes > buffer);
-            if full || !self.interfaces.reach(from, to) {
-                return;
-            }
-            let Some(connection) = self.get_mut(handle) else { return };
-            let way = connection.way(end);
-            way.waiting.pop_front();
-            way.flying += 1;
-            if buffer.is_some() {
-                way.unread += bytes;
-            }
-            if alive && self.interfaces.is_up(to) {
-                let arrival = self.interfaces.carry(now, (from, to), bytes, mss);
-                let back = arrival + self.interfaces.delay(to, from);
-                if let Some(connection) = self.get_mut(handle) {
-                    connection.way(end).last = arrival;
-                }
-                self.at(arrival, handle, Due::Delivered(other(end), tag, bytes), events);
-                self.at(back, handle, Due::Acknowledged(end, tag), events);
-            }
-        }
-    }
-
-    /// The end of a stream follows its last message.
-    fn finish_if_sent(&mut self, now: Time, handle: Handle, end: End, events: &mut EventQueue) {
-        let Some(connection) = self.get_mut(handle) else { return };
-        let (from, to) = (connection.node(end), connection.node(other(end)));
-        let established = connection.connected.is_some();
-        let way = connection.way(end);
-        if !way.closed || way.finished || !way.waiting.is_empty() || !established {
-            return;
-        }
-        way.finished = true;
-        let last = way.last;
-        let at = (now + self.interfaces.delay(from, to)).max(last);
-        self.at(at, handle, Due::PeerClosed(other(end)), events);
-    }
-
-    /// An end with data on its way to a peer that is gone gives up after a while (RFC 1122, 4.2.3.5).
-    fn reset_if_in_vain(&mut self, now: Time, handle: Handle, end: End, events: &mut EventQueue) {
-        let Some(connection) = self.get(handle) else { return };
-        if connection.is_gone(other(end)) && !connection.is_gone(end) && connection.awaits(end) {
-            let tcp = &connection.client;
-            let timeouts = (0..=u32::from(tcp.max_retries)).map(|n| (tcp.min_rto * (1 << n.min(30))).min(tcp.max_rto));
-            let patience = timeouts.fold(Time::ZERO, Time::saturating_add);
-            self.at(now + patience, handle, Due::Reset(end), events);
-        }
-    }
-
-    fn leave_if_over(&mut self, now: Time, handle: Handle, end: End) {
+    fn leave_if_over(&mut self, now: Time, handle: Handle, end: End, events: &mut EventQueue) {
         if self.get(handle).is_some_and(|connection| connection.is_over(end)) {
-            self.leave(now, handle, end);
+            self.leave(now, handle, end, events);
         }
     }
 
     /// One end is done. The connection is removed when both are.
-    fn leave(&mut self, now: Time, handle: Handle, end: End) {
+    fn leave(&mut self, now: Time, handle: Handle, end: End, events: &mut EventQueue) {
         let Some(connection) = self.get_mut(handle) else { return };
         connection.leave(end);
+        // What it has sent is lost on a peer that is gone, and nothing more comes to it.
+        for end in [End::Client, End::Server] {
+            if self.stop(now, handle, end).is_some() {
+                self.unsettle(now, events);
+            }
+        }
+        let Some(connection) = self.get(handle) else { return };
         if !(connection.is_gone(End::Client) && connection.is_gone(End::Server)) {
             return;
         }
@@ -383,10 +406,20 @@ impl FlowTransport {
     }
     /// Bytes on the wire that came into each node and went out.
     pub fn interfaces(&self) -> Vec<Interface> {
-        self.interfaces.counted()
+        let mut counted = self.network.counted();
+        for (_, connection) in self.connections.iter() {
+            for end in [End::Client, End::Server] {
+                let stream = connection.look(end);
+                let Some((id, payload, _)) = stream.flows else { continue };
+                let wire = stream.terms.wire(payload) - self.fluid.left(self.now.as_secs_f64(), id).unwrap_or(0.0);
+                let ends = (connection.node(end), connection.node(other(end)));
+                Network::count(&mut counted, ends, wire, wire * stream.terms.acknowledgements());
+            }
+        }
+        counted
     }
     /// The network's topology.
     pub fn topology(&self) -> &Topology {
-        self.interfaces.topology()
+        self.network.topology()
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A message is a length and a tag. Owners (Hadoop, plain traffic) open connections, send messages and are told as
 //! [`Upcall`]s what becomes of them. Two implementations stand behind [`Transport`]: [`PacketTransport`] simulates TCP
-//! packet by packet, [`FlowTransport`] shares nodes' interfaces between whole messages. What exists only for packets
+//! packet by packet, [`FlowTransport`] shares links between streams max-min fairly. What exists only for packets
 //! (queues, marks, captures, TCP's windows) is reached through [`Transport::packets`], which is none for flows: "not
 //! modelled".
 
@@ -11,7 +11,7 @@ mod owner;
 mod packets;
 mod record;
 
-pub use flow::{DUE, FlowTransport, Interface};
+pub use flow::{DUE, FlowTransport, Interface, fluid};
 pub use owner::{End, Handle, Happened, Message, Open, Owner, Tag, Upcall};
 pub use packets::{
     Association, Captured, Classes, Looks, OwnTcp, Packet, PacketTransport, QUEUE_ROOM, StationCounts, TIMER, Wireless,
@@ -27,7 +27,7 @@ use units::{BitRate, Bytes, Time};
 pub enum Transport {
     /// TCP over simulated packets.
     Packets(Box<PacketTransport>),
-    /// Messages that share nodes' interfaces. Experimental.
+    /// Streams that share links max-min fairly.
     Flows(Box<FlowTransport>),
 }
 
@@ -39,6 +39,13 @@ impl Transport {
         match self {
             Self::Packets(packets) => packets.open(now, open, events),
             Self::Flows(flows) => flows.open(now, open, events),
+        }
+    }
+    /// Sets the nodes' own TCP settings, by node, for connections opened from now on.
+    pub fn set_own_tcp(&mut self, own: Vec<OwnTcp>) {
+        match self {
+            Self::Packets(packets) => packets.set_own_tcp(own),
+            Self::Flows(flows) => flows.set_own_tcp(own),
         }
     }
     /// Appends a message to the stream from `end`.
@@ -119,7 +126,7 @@ impl Transport {
     ) -> Result<(), SpecError> {
         match self {
             Self::Packets(packets) => packets.set_link_rate(now, link, rate, events),
-            Self::Flows(flows) => flows.set_link_rate(link, rate),
+            Self::Flows(flows) => flows.set_link_rate(now, link, rate, events),
         }
     }
 

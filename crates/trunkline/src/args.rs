@@ -37,6 +37,7 @@ A call of several runs that is interrupted, or that cannot write, keeps the fini
     /// Simulate several scenarios over the same seeds and put them side by side
     #[command(after_help = "Examples:
   trunkline compare cubic.toml bbr.toml --runs 10
+  trunkline compare terasort.toml --fidelity packet,flow
   trunkline compare a.toml b.toml c.toml --set mapreduce.reducers=8")]
     Compare(Compare),
     /// Print the JSON Schema of a scenario, by which editors complete and check it
@@ -138,8 +139,11 @@ pub struct Run {
 pub struct Compare {
     /// The scenarios, TOML files, one of which may be `-` for standard input; the first is what the others are compared
     /// with
-    #[arg(num_args = 2.., required = true, value_hint = ValueHint::FilePath)]
+    #[arg(num_args = 1.., required = true, value_hint = ValueHint::FilePath)]
     pub scenarios: Vec<PathBuf>,
+    /// Run each scenario at these fidelities, and show how far the others are from the first: `packet,flow`
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = ["packet", "flow"])]
+    pub fidelity: Vec<String>,
     #[command(flatten)]
     pub change: Change,
     /// Seeds to run of each

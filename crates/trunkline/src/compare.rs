@@ -13,18 +13,37 @@ use std::path::{Path, PathBuf};
 
 /// Simulates scenarios over the same seeds and puts them side by side.
 pub fn compare(args: &Compare) -> Result<(), Failure> {
-    let (inputs, change) = (Inputs::new(&STOP), args.change.to_change());
-    let mut scenarios = Vec::with_capacity(args.scenarios.len());
+    let inputs = Inputs::new(&STOP);
+    let versions: Vec<Option<&String>> = match args.fidelity.as_slice() {
+        [] => vec![None],
+        named => named.iter().map(Some).collect(),
+    };
+    let repeated = (1..versions.len()).any(|place| versions[..place].contains(&versions[place]));
+    if args.scenarios.len() * versions.len() < 2 || repeated {
+        let message = "there is nothing to compare: name two scenarios, or `--fidelity packet,flow`";
+        return Err(Failure::Input(message.to_owned()));
+    }
+    let (mut scenarios, mut paths) = (Vec::new(), Vec::new());
     for path in &args.scenarios {
-        let (scenario, warnings) = inputs.scenario(path, &change)?;
-        failure::warn(&warnings);
-        scenarios.push(scenario);
+        for version in &versions {
+            let mut change = args.change.to_change();
+            change.assignments.extend(version.map(|fidelity| format!("run.fidelity={fidelity}")));
+            let (mut scenario, warnings) = inputs.scenario(path, &change)?;
+            failure::warn(&warnings);
+            let mut shown = path.clone();
+            if let Some(fidelity) = version {
+                scenario.name = format!("{} ({fidelity})", scenario.name);
+                shown = PathBuf::from(format!("{} ({fidelity})", path.display()));
+            }
+            scenarios.push(scenario);
+            paths.push(shown);
+        }
     }
     let first_seed = scenarios[0].run.seed;
     for scenario in &mut scenarios {
         scenario.run.seed = first_seed;
     }
-    let names = distinct_names(&scenarios, &args.scenarios);
+    let names = distinct_names(&scenarios, &paths);
     let target = args.out.clone().unwrap_or_else(|| default_target(&names));
     // Before the runs, so that a path that cannot be written is found at once.
     let folder = Folder::create(&target).map_err(runs::Error::from)?;
@@ -51,7 +70,10 @@ pub fn compare(args: &Compare) -> Result<(), Failure> {
     if args.json {
         emit(&text)?;
     } else {
-        emit(&estimates::side_by_side(&comparison, &Screen::of_output()))?;
+        let screen = Screen::of_output();
+        let one_scenario = args.scenarios.len() == 1;
+        let shown = if one_scenario { estimates::disagreement } else { estimates::side_by_side };
+        emit(&shown(&comparison, &screen))?;
         emit(&format!("\nresults: {0}\nthe page: {0}/report.html\n", target.display()))?;
     }
     figures.iter().find_map(|run| run.failure.clone()).map_or(Ok(()), |reason| Err(Failure::Job(reason)))

@@ -54,6 +54,31 @@ pub fn side_by_side(comparison: &Comparison<'_>, screen: &Screen) -> String {
     text
 }
 
+/// Versions of one scenario: how far each figure of the others is from that of the first.
+pub fn disagreement(comparison: &Comparison<'_>, screen: &Screen) -> String {
+    let [base, others @ ..] = comparison.summaries else { return String::new() };
+    let mut heads = vec!["figure".to_owned(), base.name.to_owned()];
+    heads.extend(others.iter().flat_map(|other| [other.name.to_owned(), "off".to_owned()]));
+    let mut table = Table::new(heads);
+    for (name, unit) in comparison.names() {
+        let shown = |summary: &Summary<'_>| summary.estimate(name).map_or_else(|| "-".to_owned(), |e| interval(&e));
+        let mut row = vec![label(name, unit), shown(base)];
+        for other in others {
+            let mean = |summary: &Summary<'_>| summary.estimate(name).map(|estimate| estimate.mean);
+            let off = mean(base).zip(mean(other)).filter(|(base, _)| *base != 0.0);
+            let off =
+                off.map_or_else(|| "-".to_owned(), |(base, other)| format!("{:+.1} %", 100.0 * (other / base - 1.0)));
+            row.extend([shown(other), off]);
+        }
+        table.row(row);
+    }
+    format!(
+        "{}\n\n{}",
+        screen.wrapped(&format!("{} runs each; -: it has none, or it is not modelled", base.runs.len()), 0),
+        table.shown(screen)
+    )
+}
+
 fn label(name: &str, unit: &str) -> String {
     if unit.is_empty() { name.to_owned() } else { format!("{name}, {unit}") }
 }

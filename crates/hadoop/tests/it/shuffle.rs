@@ -66,9 +66,20 @@ impl Run {
     }
 }
 
-/// The handshake takes 100 us, and the request of 420 + 2 x 36 bytes and its header 4.256 us and 50 us. The header of
-/// an output (100 bytes on the wire, 0.8 us) leaves before the disk has read it, in 1 ms; the output takes 8.00512 ms
-/// and 50 us. The second is read while the first leaves, and follows it after its own header.
+/// When the request is at the host: the handshake takes 100 us and 0.48 us for a SYN on each of four links, the request
+/// of 420 + 2 x 36 bytes and its header 4.256 us on each of two links and 50 us.
+const ASKED: u64 = 100_000 + 4 * 480 + 2 * 4_256 + 50_000;
+/// An output is a million bytes in 685 segments with 40 bytes of headers each; its last one takes the second link, too.
+const SENT: u64 = 8_219_200;
+const THERE: u64 = 12_000 + 50_000;
+
+/// Two times are the same nanosecond, or neighbours.
+fn close(found: Time, expected: Time) -> bool {
+    found.saturating_sub(expected).max(expected.saturating_sub(found)) <= Time::from_ns(1)
+}
+
+/// The header of an output leaves before the disk has read it, in 1 ms. The second output is read while the first
+/// leaves, and follows it; its header is there with the end of the first.
 #[test]
 fn a_batch_arrives_in_order() {
     let mut run = Run::new(2);
@@ -76,12 +87,15 @@ fn a_batch_arrives_in_order() {
     let [first, second] = run.outputs;
     let begins = |(_, news): &(Time, News)| matches!(news, News::Begins { bytes: OUTPUT, .. });
     assert!(begins(&told[0]) && begins(&told[2]), "{told:?}");
-    let asked = 100_000 + 4_256 + 50_000;
     let arrived = |output| News::Arrived { host: HOST, output, bytes: OUTPUT };
-    let first_at = Time::from_ns(asked + 1_000_000 + 8_005_120 + 50_000);
-    let second_at = first_at + Time::from_ns(800 + 8_005_120);
-    assert_eq!(told[1], (first_at, arrived(first)));
-    assert_eq!(told[3..], [(second_at, arrived(second)), (second_at, News::Finished { host: HOST })]);
+    let first_at = Time::from_ns(ASKED + 1_000_000 + SENT + THERE);
+    let second_at = first_at + Time::from_ns(SENT);
+    let expected =
+        [(1, first_at, arrived(first)), (3, second_at, arrived(second)), (4, second_at, News::Finished { host: HOST })];
+    for (place, at, news) in expected {
+        assert!(close(told[place].0, at) && told[place].1 == news, "{told:?}, not {news:?} at {at}");
+    }
+    assert_eq!(told.len(), 5);
     assert_eq!(run.bytes(), (2_000_000, 0, 0));
     assert_eq!(run.world.cluster.context().connection_count(Service::Shuffle), 0);
 }
@@ -97,20 +111,20 @@ fn an_output_that_is_not_there_is_said_to_be_missing() {
     assert_eq!((told.len(), run.bytes()), (3, (1_000_000, 0, 0)));
 }
 
-/// The host dies while it reads the second output: after 180 s without a byte that has failed.
+/// The host dies while it sends the second output: after 180 s without a byte that has failed.
 #[test]
 fn a_host_that_dies_fails_what_has_not_arrived() {
     let mut run = Run::new(2);
-    // The first was read at 1.154256 ms, the second would be at 2.154256 ms.
-    run.world.kill(HOST, Time::from_us(1_500));
+    // The first has left after 9.380 ms and is there after 9.442 ms.
+    let dies = Time::from_us(9_500);
+    run.world.kill(HOST, dies);
     let told = run.told_until(Time::from_secs(250));
     assert!(matches!(told[1].1, News::Arrived { output, .. } if output == run.outputs[0]), "{told:?}");
     let outputs = vec![run.outputs[1]];
-    // The header of the second came right behind the first.
-    let silent_since = told[1].0 + Time::from_ns(800);
     let failed = News::Failed { host: HOST, outputs, missing: false };
-    assert_eq!(told[3..], [(silent_since + Time::from_secs(180), failed)]);
-    assert_eq!(run.bytes(), (1_000_000, 0, 0));
+    assert_eq!(told[3..], [(dies + Time::from_secs(180), failed)]);
+    // The host had read and handed over the second, which was in vain.
+    assert_eq!(run.bytes(), (2_000_000, 1_000_000, 0));
 }
 
 /// A fetcher that has no room for the second output when that begins gives the fetch up: the bytes that the host had
@@ -118,10 +132,11 @@ fn a_host_that_dies_fails_what_has_not_arrived() {
 #[test]
 fn what_is_given_up_is_sent_in_vain() {
     let mut run = Run::new(2);
-    let second_begins = Time::from_ns(100_000 + 4_256 + 50_000 + 1_000_000 + 8_005_120 + 50_000 + 800);
+    // A nanosecond after the end of the first.
+    let second_begins = Time::from_ns(ASKED + 1_000_000 + SENT + THERE + 1);
     let told = run.told_until(second_begins);
     let (at, News::Begins { fetch, .. }) = told[2] else { panic!("{told:?}") };
-    assert_eq!((told.len(), at), (3, second_begins));
+    assert!(told.len() == 3 && close(at, second_begins), "{told:?}");
     let rest = run.world.drive_platform(|platform| platform.shuffle.give_up(platform.ctx, fetch));
     assert_eq!(rest, [run.outputs[1]]);
     assert_eq!(run.told_until(Time::from_secs(1)), []);

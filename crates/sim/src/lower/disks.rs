@@ -23,7 +23,7 @@ const fn level(level: RaidLevel) -> storage::RaidLevel {
 }
 
 /// A disk's own figures come before the cluster's, and these before those of its preset.
-fn disk_spec(disk: &Disk, overrides: &Storage) -> DiskSpec {
+pub(super) fn disk_spec(disk: &Disk, overrides: &Storage) -> DiskSpec {
     let spec = match disk.preset {
         DiskPreset::Sata2009 => DiskSpec::st3160318as(),
         DiskPreset::Sata500 => DiskSpec::sata_500(),

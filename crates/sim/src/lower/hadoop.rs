@@ -31,8 +31,8 @@ pub(super) fn node_infos(scenario: &Scenario) -> Vec<NodeInfo> {
     nodes.iter().enumerate().map(info).collect()
 }
 
-/// All settings of the cluster and its jobs.
-pub(super) fn config(scenario: &Scenario) -> hadoop::Config {
+/// All settings of the cluster and its jobs, in the terms of `hadoop`.
+pub fn config(scenario: &Scenario) -> hadoop::Config {
     let master = &scenario.master;
     hadoop::Config {
         rpc: RpcConfig {

@@ -2,6 +2,7 @@
 
 mod air;
 mod bonds;
+mod capacity;
 mod check;
 mod disks;
 mod energy;
@@ -15,6 +16,8 @@ mod topology;
 mod traffic;
 
 pub use bonds::links;
+pub use capacity::{Machine, Reach, machines, reach};
+pub use hadoop::config as hadoop_config;
 pub use tcp::tcp_config;
 pub use topology::topology;
 
@@ -85,6 +88,7 @@ pub(crate) fn world(scenario: &Scenario, look: &mut dyn FnMut() -> Result<(), Ru
     if let Some(meters) = energy::meters(scenario) {
         world.add_meters(meters, scenario.mapreduce.spare_batteries.is_some());
     }
+    world.transport_mut().0.set_own_tcp(tcp::own_tcp(scenario));
     if let Some(packets) = world.transport_mut().0.packets_mut() {
         prepare(packets, scenario, &spec.traffic);
     }
@@ -106,7 +110,6 @@ fn prepare(packets: &mut PacketTransport, scenario: &Scenario, traffic: &[Traffi
     if !limits.is_empty() {
         packets.set_transmit_queue_limits(limits);
     }
-    packets.set_own_tcp(tcp::own_tcp(scenario));
     if let Some(limit) = scenario.tcp.notsent_lowat {
         packets.set_unsent_limit(limit);
     }

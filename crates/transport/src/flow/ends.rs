@@ -1,15 +1,47 @@
 //! A flow-level connection: two ends, and what each sends.
 
+use super::fluid::FluidId;
+use super::limits::{self, Terms};
+use super::net::Way;
 use crate::{End, FlowRecord, Open, Owner, Tag, Totals};
+use net::VertexId;
 use std::collections::VecDeque;
 use tcp::Config;
 use units::{Bytes, Time};
 
+/// The window of one end's TCP, as rounds of slow start until the network, the receiver or losses set the pace.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Window {
+    /// Bytes of payload that a round trip may have; infinite when acknowledgements set the pace.
+    pub size: f64,
+    /// The present round: when it began, what of it is left, in bytes of payload.
+    pub began: Time,
+    pub credit: f64,
+    /// The end waits for acknowledgements to open the next round.
+    pub waits: bool,
+    /// When it last had something to send.
+    pub active: Time,
+    /// Until when small messages of it keep the slowest link.
+    pub clear: Time,
+}
+
 /// The stream from one end.
-#[derive(Debug, Default)]
-pub(super) struct Way {
-    /// Messages that wait for the connection, or for room in the receiver's buffer.
+#[derive(Debug)]
+pub(super) struct Stream {
+    /// Where it goes; none where no path leads.
+    pub way: Option<Way>,
+    pub terms: Terms,
+    pub window: Window,
+    /// Messages that wait, or are on their way in part.
     pub waiting: VecDeque<(Bytes, Tag)>,
+    /// What of the first one has been sent.
+    pub sent_of_first: u64,
+    /// What flows now: its name, its bytes of payload, its cap.
+    pub flows: Option<(FluidId, u64, f64)>,
+    /// Payload that has been sent.
+    pub sent: u64,
+    /// The first one stands in `unread`.
+    pub first_counts: bool,
     /// Bytes sent that a paced reader has not consumed.
     pub unread: Bytes,
     /// Messages sent and not acknowledged.
@@ -20,6 +52,34 @@ pub(super) struct Way {
     pub closed: bool,
     /// The end of the stream has been sent.
     pub finished: bool,
+}
+
+impl Stream {
+    fn new(config: &Config, peer: &Config, framing: Bytes) -> Self {
+        let terms = Terms::new(config, peer, framing);
+        let size = f64::from(config.initial_window.max(1)) * terms.payload;
+        let window =
+            Window { size, began: Time::ZERO, credit: size, waits: false, active: Time::ZERO, clear: Time::ZERO };
+        Self {
+            way: None,
+            terms,
+            window,
+            waiting: VecDeque::new(),
+            sent_of_first: 0,
+            flows: None,
+            sent: 0,
+            first_counts: false,
+            unread: Bytes::ZERO,
+            flying: 0,
+            last: Time::ZERO,
+            closed: false,
+            finished: false,
+        }
+    }
+    /// The round trip of a full segment, without queues.
+    pub fn rtt(&self) -> Time {
+        self.way.as_ref().map_or(Time::ZERO, |way| way.rtt(&self.terms))
+    }
 }
 
 /// What an end has seen.
@@ -38,13 +98,15 @@ pub(super) struct Connection {
     pub user: u32,
     pub from: u32,
     pub to: u32,
+    pub from_port: u16,
     pub port: u16,
+    pub via: Option<VertexId>,
     pub opened: Time,
     pub connected: Option<Time>,
     pub reset: bool,
     pub client: Config,
     server: Config,
-    ways: [Way; 2],
+    streams: [Stream; 2],
     seen: [Seen; 2],
 }
 
@@ -56,23 +118,27 @@ pub(super) const fn other(end: End) -> End {
 }
 
 impl Connection {
-    pub fn new(now: Time, open: &Open) -> Self {
+    pub fn new(now: Time, open: &Open, from_port: u16, framing: Bytes) -> Self {
+        let streams =
+            [Stream::new(&open.client, &open.server, framing), Stream::new(&open.server, &open.client, framing)];
         Self {
             owner: open.owner,
             user: open.user,
             from: open.from,
             to: open.to,
+            from_port,
             port: open.port,
+            via: open.via,
             opened: now,
             connected: None,
             reset: false,
             client: open.client,
             server: open.server,
-            ways: <[Way; 2]>::default(),
+            streams,
             seen: <[Seen; 2]>::default(),
         }
     }
-    const fn config(&self, end: End) -> &Config {
+    pub const fn config(&self, end: End) -> &Config {
         match end {
             End::Client => &self.client,
             End::Server => &self.server,
@@ -85,9 +151,12 @@ impl Connection {
             End::Server => self.to,
         }
     }
-    /// Payload of a full segment from an end.
-    pub const fn mss(&self, end: End) -> u16 {
-        self.config(end).mss
+    /// The ports of a stream from an end: its own, and the other's.
+    pub const fn ports(&self, end: End) -> (u16, u16) {
+        match end {
+            End::Client => (self.from_port, self.port),
+            End::Server => (self.port, self.from_port),
+        }
     }
     /// The buffer that holds senders back, where the reader at an end is paced.
     pub fn buffer(&self, end: End) -> Option<Bytes> {
@@ -95,8 +164,20 @@ impl Connection {
         (!config.auto_consume).then_some(config.receive_buffer)
     }
     /// The stream from an end.
-    pub const fn way(&mut self, end: End) -> &mut Way {
-        &mut self.ways[end as usize]
+    pub const fn stream(&mut self, end: End) -> &mut Stream {
+        &mut self.streams[end as usize]
+    }
+    /// The stream from an end, to look at.
+    pub const fn look(&self, end: End) -> &Stream {
+        &self.streams[end as usize]
+    }
+    /// The largest window of the stream from an end, in bytes of payload: what both sides' buffers allow.
+    pub fn window_limit(&self, end: End) -> f64 {
+        limits::window_limit(self.config(end), self.config(other(end)))
+    }
+    /// By how much a round multiplies the window of an end.
+    pub fn growth(&self, end: End) -> f64 {
+        limits::growth(self.config(end), self.config(other(end)))
     }
     /// Whether an end takes no further part.
     pub const fn is_gone(&self, end: End) -> bool {
@@ -104,12 +185,12 @@ impl Connection {
     }
     /// Whether an end has closed its stream and knows that the other has.
     pub const fn is_over(&self, end: End) -> bool {
-        self.ways[end as usize].closed && self.seen[end as usize].peer_closed
+        self.streams[end as usize].closed && self.seen[end as usize].peer_closed
     }
     /// Whether an end has sent what is not acknowledged, or has more to send.
     pub fn awaits(&self, end: End) -> bool {
-        let way = &self.ways[end as usize];
-        way.flying > 0 || !way.waiting.is_empty()
+        let stream = &self.streams[end as usize];
+        stream.flying > 0 || !stream.waiting.is_empty()
     }
     /// An end learns that its peer has closed its stream.
     pub const fn peer_closed(&mut self, end: End) {
@@ -121,18 +202,22 @@ impl Connection {
         seen.delivered_at = now;
         seen.bytes += bytes.get();
     }
-    /// When a message was last delivered at an end.
+    /// A part of a message has come to an end.
+    pub const fn touch(&mut self, now: Time, end: End) {
+        self.seen[end as usize].delivered_at = now;
+    }
+    /// When a message, or a part of one whose flow was stopped, last came to an end.
     pub const fn delivered_at(&self, end: End) -> Time {
         self.seen[end as usize].delivered_at
     }
-    /// Bytes of messages delivered at an end.
+    /// Bytes of whole messages delivered at an end.
     pub const fn received(&self, end: End) -> u64 {
         self.seen[end as usize].bytes
     }
     /// One end is done. A server that no message has reached has nothing to finish.
     pub fn leave(&mut self, end: End) {
         self.seen[end as usize].gone = true;
-        self.ways[end as usize].waiting.clear();
+        self.streams[end as usize].waiting.clear();
         if end == End::Client && self.connected.is_none() {
             self.seen[End::Server as usize].gone = true;
         }
@@ -157,6 +242,32 @@ impl Connection {
             looks: crate::Looks::default(),
             // Retransmissions, timeouts and ECN exist only with packets.
             totals: Totals::default(),
+        }
+    }
+}
+
+impl Window {
+    /// What may be sent without waiting for acknowledgements.
+    pub const fn credit_or_all(&self) -> f64 {
+        if self.size == f64::INFINITY { f64::INFINITY } else { self.credit }
+    }
+
+    /// A new round begins if the present one is acknowledged. The window grows if most of it was used (Linux's
+    /// `tcp_is_cwnd_limited`: half of it). After an idle timeout it is the initial one (RFC 5681, 4.1).
+    pub fn begin_round(&mut self, now: Time, config: &Config, terms: &Terms, (rtt, growth): (Time, f64)) {
+        let first = f64::from(config.initial_window.max(1)) * terms.payload;
+        if config.idle_restart && now.saturating_sub(self.active) > limits::timeout(config, rtt) {
+            self.size = if self.size == f64::INFINITY { first } else { self.size.min(first) };
+            (self.began, self.credit) = (now, self.size);
+        }
+        if self.credit >= self.size {
+            // Nothing of it has been sent.
+            self.began = now;
+        } else if self.size < f64::INFINITY && now >= self.began + rtt {
+            if self.size - self.credit >= self.size / 2.0 {
+                self.size *= growth;
+            }
+            (self.began, self.credit) = (now, self.size);
         }
     }
 }

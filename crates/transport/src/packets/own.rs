@@ -34,7 +34,7 @@ impl OwnTcp {
 
     /// Overrides `config` with the node's own settings. Coupled streams keep their control: their session sets its
     /// weights.
-    fn over(&self, config: Config) -> Config {
+    pub(crate) fn over(&self, config: Config) -> Config {
         let given = (config.control, config.sack);
         let (control, sack) = self.control.filter(|_| config.control != ControlKind::Coupled).unwrap_or(given);
         Config {

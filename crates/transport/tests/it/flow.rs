@@ -1,7 +1,10 @@
 //! Flow-level carriage, against times worked out by hand.
 //!
 //! Nodes hang on one switch by links of 100 Mbit/s and 1 ms. A message of 1,000,000 bytes in segments of 1,000 B of
-//! payload is 1,000 segments of 40 B of headers each: 1,040,000 bytes on the wire, 83.2 ms at 100 Mbit/s.
+//! payload is 1,000 segments of 40 B of headers each: 1,040,000 bytes on the wire, 83.2 ms at 100 Mbit/s. A segment
+//! takes 83.2 us on each of the two links, an acknowledgement 3.2 us, a SYN of 60 B 4.8 us. So a handshake takes
+//! 4.0192 ms, and a round trip of a segment 4.1728 ms: at 100 Mbit/s that is 50.2 segments. The last segment of a
+//! message takes 83.2 us more on the second link.
 
 use des::EventQueue;
 use net::{LinkSpec, Topology};
@@ -19,12 +22,15 @@ struct Driver {
 impl Driver {
     fn new(hosts: usize) -> Self {
         let link = LinkSpec::new(BitRate::from_mbps(100), Time::from_ms(1));
-        let flows = FlowTransport::new(Topology::star(hosts, &link), Bytes::ZERO);
+        let flows = FlowTransport::new(Topology::star(hosts, &link), Bytes::ZERO, 1);
         let transport = Transport::Flows(Box::new(flows));
         Self { transport, events: EventQueue::new(), now: Time::ZERO, told: Vec::new() }
     }
     fn open(&mut self, from: u32, to: u32, paced: Option<Bytes>) -> Handle {
-        let client = Config { mss: 1_000, ..Config::default() };
+        self.open_with(from, to, paced, 1_000)
+    }
+    fn open_with(&mut self, from: u32, to: u32, paced: Option<Bytes>, initial_window: u32) -> Handle {
+        let client = Config { mss: 1_000, timestamps: false, initial_window, ..Config::default() };
         let server = match paced {
             Some(receive_buffer) => Config { auto_consume: false, receive_buffer, ..client },
             None => client,
@@ -63,32 +69,81 @@ fn ms(ms: f64) -> Time {
     Time::from_secs_f64(ms / 1e3)
 }
 
-/// The handshake takes 4 ms there and back; the message leaves in 83.2 ms and arrives 2 ms later.
+impl Driver {
+    /// That something has happened at a time, to a microsecond.
+    fn expect(&self, what: Happened, at: f64) {
+        let found = self.when(what).map_or(f64::NAN, |at| at.as_secs_f64() * 1e3);
+        assert!((found - at).abs() < 1e-3, "{what:?} at {found} ms, not {at}");
+    }
+}
+
+/// The handshake, the bytes on the wire, the last segment's second link, and the delay.
 #[test]
 fn a_message_takes_its_handshake_its_bytes_and_the_delay() {
     let mut run = Driver::new(2);
     let handle = run.open(0, 1, None);
     run.send(handle, End::Client, 1_000_000, 7);
     run.run_to(LONG);
-    assert_eq!(run.when(Happened::Connected), Some(ms(4.0)));
-    assert_eq!(run.when(Happened::Delivered(End::Server, Tag(7))), Some(ms(89.2)));
-    assert_eq!(run.when(Happened::Acknowledged(End::Client, Tag(7))), Some(ms(91.2)));
+    run.expect(Happened::Connected, 4.0192);
+    run.expect(Happened::Delivered(End::Server, Tag(7)), 4.0192 + 83.2 + 0.0832 + 2.0);
+    run.expect(Happened::Acknowledged(End::Client, Tag(7)), 4.0192 + 83.2 + 0.0832 + 2.0 + 2.0064);
     let interfaces = run.transport.interfaces();
     assert_eq!((interfaces[0].sent.get(), interfaces[1].received.get()), (1_040_000, 1_040_000));
+    // An acknowledgement of 40 B for every second segment.
+    assert_eq!((interfaces[1].sent.get(), interfaces[0].received.get()), (20_000, 20_000));
     assert!(run.transport.packets().is_none(), "queues are not modelled");
 }
 
-/// Two senders to one node: its interface takes one message in after the other.
+/// From ten segments the window doubles with each round trip: 10, 20 and 40 segments take one each. The next, 80, is
+/// more than the path holds: 930 segments go at its rate.
 #[test]
-fn what_comes_together_shares_the_receivers_interface() {
+fn slow_start_takes_its_rounds() {
+    let mut run = Driver::new(2);
+    let handle = run.open_with(0, 1, None, 10);
+    run.send(handle, End::Client, 1_000_000, 7);
+    run.run_to(LONG);
+    run.expect(Happened::Delivered(End::Server, Tag(7)), 4.0192 + 3.0 * 4.1728 + 930.0 * 0.0832 + 0.0832 + 2.0);
+}
+
+/// A receiver's buffer of 20,000 B is 20 segments per round trip: a million bytes take 50 of 4.1728 ms, the last of them
+/// only until its segments have left.
+#[test]
+fn a_receive_buffer_sets_the_rate() {
+    let mut run = Driver::new(2);
+    let config = Config { mss: 1_000, timestamps: false, initial_window: 1_000, ..Config::default() };
+    let server = Config { receive_buffer: Bytes::new(20_000), window_scaling: false, ..config };
+    let open = Open { owner: Owner::Cluster, user: 3, from: 0, to: 1, port: 80, via: None, client: config, server };
+    let handle = run.transport.open(run.now, &open, &mut run.events);
+    run.send(handle, End::Client, 1_000_000, 7);
+    run.run_to(LONG);
+    run.expect(Happened::Delivered(End::Server, Tag(7)), 4.0192 + 50.0 * 4.1728 + 0.0832 + 2.0);
+}
+
+/// Two senders to one node share its link: both messages arrive when it has taken in two million bytes.
+#[test]
+fn what_comes_together_shares_the_receivers_link() {
     let mut run = Driver::new(3);
     for (from, tag) in [(0, 1), (1, 2)] {
         let handle = run.open(from, 2, None);
         run.send(handle, End::Client, 1_000_000, tag);
     }
     run.run_to(LONG);
-    assert_eq!(run.when(Happened::Delivered(End::Server, Tag(1))), Some(ms(89.2)));
-    assert_eq!(run.when(Happened::Delivered(End::Server, Tag(2))), Some(ms(172.4)));
+    run.expect(Happened::Delivered(End::Server, Tag(1)), 4.0192 + 166.4 + 0.0832 + 2.0);
+    run.expect(Happened::Delivered(End::Server, Tag(2)), 4.0192 + 166.4 + 0.0832 + 2.0);
+}
+
+/// Messages each way between two nodes share no link but for their acknowledgements: 40 B for 2,080 B take 1.923 %.
+#[test]
+fn acknowledgements_take_their_part() {
+    let mut run = Driver::new(2);
+    for (from, to, tag) in [(0, 1, 1), (1, 0, 2)] {
+        let handle = run.open(from, to, None);
+        run.send(handle, End::Client, 1_000_000, tag);
+    }
+    run.run_to(LONG);
+    for tag in [1, 2] {
+        run.expect(Happened::Delivered(End::Server, Tag(tag)), 4.0192 + 83.2 * (1.0 + 20.0 / 1_040.0) + 0.0832 + 2.0);
+    }
 }
 
 /// A paced reader with room for one message gets the second when it has taken the first.
@@ -102,7 +157,7 @@ fn a_paced_reader_holds_its_sender_back() {
     assert_eq!(run.when(Happened::Delivered(End::Server, Tag(2))), None);
     run.transport.consume(run.now, handle, End::Server, Bytes::new(1_000_000), &mut run.events);
     run.run_to(LONG);
-    assert_eq!(run.when(Happened::Delivered(End::Server, Tag(2))), Some(ms(1_085.2)));
+    run.expect(Happened::Delivered(End::Server, Tag(2)), 1_000.0 + 83.2 + 0.0832 + 2.0);
 }
 
 /// Both ends close after their last message, and the connection is gone with what it carried.
@@ -113,7 +168,7 @@ fn a_connection_ends_when_both_streams_have() {
     run.send(handle, End::Client, 1_000_000, 1);
     run.transport.close(run.now, handle, End::Client, &mut run.events);
     run.run_to(Time::from_secs(1));
-    assert_eq!(run.when(Happened::PeerClosed(End::Server)), Some(ms(89.2)));
+    run.expect(Happened::PeerClosed(End::Server), 4.0192 + 83.2 + 0.0832 + 2.0);
     run.send(handle, End::Server, 1_000, 2);
     run.transport.close(run.now, handle, End::Server, &mut run.events);
     run.run_to(LONG);

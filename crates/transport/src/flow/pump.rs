@@ -1,0 +1,342 @@
+//! What a stream sends when: messages, rounds of slow start, and the end of the stream.
+
+use super::ends::{Connection, other};
+use super::fluid::FluidId;
+use super::{DUE, Due, ENDS, FlowTransport, SETTLE, limits};
+use crate::{End, Handle};
+use des::EventQueue;
+use units::{Bytes, Time};
+
+impl FlowTransport {
+    /// Finds the ways of both streams of a connection over the links that are up.
+    pub(super) fn find_ways(&mut self, handle: Handle) {
+        for end in [End::Client, End::Server] {
+            let Some(connection) = self.get(handle) else { return };
+            let back = connection.look(end).terms.acknowledgements();
+            let ends = (connection.node(end), connection.node(other(end)));
+            let way = self.network.way(ends, connection.ports(end), connection.via, back);
+            if let Some(connection) = self.get_mut(handle) {
+                connection.stream(end).way = way;
+            }
+        }
+    }
+
+    /// Rates are to be computed once all that happens now has happened.
+    pub(super) fn unsettle(&mut self, now: Time, events: &mut EventQueue) {
+        if !std::mem::replace(&mut self.unsettled, true) {
+            events.push(now, DUE, 0, SETTLE);
+        }
+    }
+    pub(super) fn settle(&mut self, now: Time, events: &mut EventQueue) {
+        self.unsettled = false;
+        self.fluid.settle(now.as_secs_f64());
+        self.arm(now, events);
+    }
+    fn arm(&mut self, now: Time, events: &mut EventQueue) {
+        let Some(next) = self.fluid.next_end() else { return };
+        let at = Time::from_secs_f64(next).max(now);
+        if at < self.armed {
+            self.armed = at;
+            events.push(at, DUE, 0, ENDS);
+        }
+    }
+
+    /// Flows that have ended make room, and their streams go on.
+    pub(super) fn take_ended_flows(&mut self, now: Time, events: &mut EventQueue) {
+        if self.armed != now {
+            return;
+        }
+        self.armed = Time::MAX;
+        while let Some(id) = self.fluid.ended(now.as_secs_f64()) {
+            let (handle, end) = self.flowing[id.0 as usize];
+            self.flow_ended(now, handle, end, id, events);
+        }
+        self.arm(now, events);
+    }
+
+    fn flow_ended(&mut self, now: Time, handle: Handle, end: End, id: FluidId, events: &mut EventQueue) {
+        let flows = self.get_mut(handle).and_then(|connection| connection.stream(end).flows);
+        let Some((own, payload, cap)) = flows.filter(|(own, ..)| *own == id) else {
+            // Whose it was is gone.
+            self.fluid.stop(now.as_secs_f64(), id);
+            return self.unsettle(now, events);
+        };
+        self.has_sent(now, handle, end, payload, events);
+        // The next part of the stream flows on in its place, if the cap is the same.
+        let next = self.next_part(now, handle, end, events);
+        match next {
+            Some((payload, wire, next_cap)) if next_cap.to_bits() == cap.to_bits() => {
+                self.fluid.extend(own, wire);
+                self.set_flows(handle, end, Some((own, payload, cap)));
+            }
+            next => {
+                self.fluid.stop(now.as_secs_f64(), own);
+                self.set_flows(handle, end, None);
+                self.unsettle(now, events);
+                if let Some(next) = next {
+                    self.start(now, handle, end, next, events);
+                }
+            }
+        }
+    }
+
+    fn set_flows(&mut self, handle: Handle, end: End, flows: Option<(FluidId, u64, f64)>) {
+        if let Some(connection) = self.get_mut(handle) {
+            connection.stream(end).flows = flows;
+        }
+    }
+
+    fn start(
+        &mut self,
+        now: Time,
+        handle: Handle,
+        end: End,
+        (payload, wire, cap): (u64, f64, f64),
+        events: &mut EventQueue,
+    ) {
+        let Some(connection) = self.get(handle) else { return };
+        let Some(way) = &connection.look(end).way else { return };
+        // On a node without a loopback nothing is shared: memory copies take no time.
+        let cap = if way.hops.is_empty() { 1e15 } else { cap };
+        let hops = way.hops.clone();
+        let id = self.fluid.start(now.as_secs_f64(), &hops, cap, wire);
+        if self.flowing.len() <= id.0 as usize {
+            self.flowing.resize(id.0 as usize + 1, (handle, end));
+        }
+        self.flowing[id.0 as usize] = (handle, end);
+        self.set_flows(handle, end, Some((id, payload, cap)));
+        self.unsettle(now, events);
+    }
+
+    /// Sends what an end may send.
+    pub(super) fn pump(&mut self, now: Time, handle: Handle, end: End, events: &mut EventQueue) {
+        if self.get(handle).is_none_or(|connection| connection.look(end).flows.is_some()) {
+            return;
+        }
+        if let Some(next) = self.next_part(now, handle, end, events) {
+            self.start(now, handle, end, next, events);
+        }
+    }
+
+    /// The next part of a stream that may flow now: its payload, its bytes on the wire, its cap. Small messages go by
+    /// themselves, and those to a peer that is gone are lost.
+    fn next_part(&mut self, now: Time, handle: Handle, end: End, events: &mut EventQueue) -> Option<(u64, f64, f64)> {
+        loop {
+            let connection = self.get_mut(handle)?;
+            if connection.connected.is_none() || connection.is_gone(end) || connection.look(end).window.waits {
+                return None;
+            }
+            let (to, buffer) = (connection.node(other(end)), connection.buffer(other(end)));
+            let gone = connection.is_gone(other(end));
+            let stream = connection.stream(end);
+            let Some(&(bytes, _)) = stream.waiting.front() else {
+                self.finish_if_sent(now, handle, end, events);
+                return None;
+            };
+            let begins = stream.sent_of_first == 0;
+            let full = buffer.is_some_and(|buffer| stream.unread > Bytes::ZERO && stream.unread + bytes > buffer);
+            if (full && !stream.first_counts) || stream.way.is_none() {
+                return None;
+            }
+            if gone || !self.network.is_up(to) {
+                let stream = self.get_mut(handle)?.stream(end);
+                stream.waiting.pop_front();
+                (stream.sent_of_first, stream.first_counts) = (0, false);
+                stream.flying += 1;
+                continue;
+            }
+            let connection = self.get_mut(handle)?;
+            let (limit, growth) = (connection.window_limit(end), connection.growth(end));
+            let config = *connection.config(end);
+            let stream = connection.stream(end);
+            let way = stream.way.as_ref()?;
+            let (terms, rtt) = (stream.terms, way.rtt(&stream.terms));
+            let left = bytes.get() - stream.sent_of_first;
+            if buffer.is_some() && !std::mem::replace(&mut stream.first_counts, true) {
+                stream.unread += bytes;
+            }
+            let lossy = limits::lossy_rate(&config, &terms, way.loss, rtt);
+            let slowest = way.slowest;
+            stream.window.begin_round(now, &config, &terms, (rtt, growth));
+            let window = &mut stream.window;
+            // The window no longer matters where the network, losses or the receiver set the pace.
+            let seconds = rtt.as_secs_f64();
+            let most = limit.min(lossy * seconds);
+            if window.size >= most.min(slowest * seconds / terms.expansion()) {
+                window.size = f64::INFINITY;
+            }
+            if begins && left as f64 <= terms.payload && window.credit_or_all() >= left as f64 {
+                window.credit -= left as f64;
+                // One after the other.
+                let leaves = window.clear.max(now);
+                window.clear = leaves + Time::from_secs_f64(terms.wire(left) / slowest);
+                let trip = leaves.saturating_sub(now) + way.trip(terms.wire(left));
+                self.deliver(now, handle, end, left, trip, events);
+                continue;
+            }
+            if window.size == f64::INFINITY {
+                let cap = (most / seconds) * terms.expansion();
+                // A cap above the slowest link is none.
+                let cap = if cap >= slowest { f64::INFINITY } else { cap };
+                return Some((left, terms.wire(left), cap));
+            }
+            let part = left.min(units::whole(window.credit).max(1));
+            return Some((part, terms.wire(part), f64::INFINITY));
+        }
+    }
+
+    /// So much of a stream has left its slowest link.
+    fn has_sent(&mut self, now: Time, handle: Handle, end: End, payload: u64, events: &mut EventQueue) {
+        let Some(connection) = self.get_mut(handle) else { return };
+        let stream = connection.stream(end);
+        let (terms, rtt) = (stream.terms, stream.rtt());
+        stream.window.active = now;
+        if stream.window.size < f64::INFINITY {
+            stream.window.credit -= payload as f64;
+        }
+        stream.sent_of_first += payload;
+        let Some(&(bytes, _)) = stream.waiting.front() else { return };
+        let whole = stream.sent_of_first >= bytes.get();
+        if stream.window.size < f64::INFINITY && stream.window.credit < 1.0 {
+            let acknowledged = stream.window.began + rtt;
+            if acknowledged <= now {
+                // Acknowledgements come while the window is being sent: they set the pace.
+                stream.window.size = f64::INFINITY;
+            } else {
+                stream.window.waits = true;
+                self.at(acknowledged, handle, Due::Round(end), events);
+            }
+        }
+        if whole {
+            let last = (bytes.get() as f64).min(terms.payload) + terms.header;
+            let Some(way) = self.get(handle).and_then(|connection| connection.look(end).way.as_ref()) else { return };
+            let trip = way.rest(last);
+            self.deliver(now, handle, end, payload, trip, events);
+        } else {
+            self.count(handle, end, payload);
+        }
+    }
+
+    fn count(&mut self, handle: Handle, end: End, payload: u64) {
+        let Some(connection) = self.get_mut(handle) else { return };
+        let stream = connection.stream(end);
+        stream.sent += payload;
+        let wire = stream.terms.wire(payload);
+        let back = wire * stream.terms.acknowledgements();
+        let ends = (connection.node(end), connection.node(other(end)));
+        self.network.count_sent(ends, wire, back);
+    }
+
+    /// The first message of a stream has been sent, its last part of `payload` now; that is there after `trip`.
+    fn deliver(&mut self, now: Time, handle: Handle, end: End, payload: u64, trip: Time, events: &mut EventQueue) {
+        self.count(handle, end, payload);
+        let Some(connection) = self.get_mut(handle) else { return };
+        let config = *connection.config(end);
+        let stream = connection.stream(end);
+        let Some((bytes, tag)) = stream.waiting.pop_front() else { return };
+        (stream.sent_of_first, stream.first_counts) = (0, false);
+        stream.window.active = now;
+        stream.flying += 1;
+        let Some(way) = &stream.way else { return };
+        let (loss, back) = (way.loss, way.trip_back(stream.terms.header));
+        let (rtt, segments) = (stream.rtt(), libm::ceil(bytes.get() as f64 / stream.terms.payload));
+        let (last, is_last) = (stream.last, stream.waiting.is_empty());
+        let mut arrival = (now + trip).max(last);
+        if loss > 0.0 {
+            arrival += self.recovery(&config, (loss, rtt), segments, is_last);
+        }
+        if let Some(connection) = self.get_mut(handle) {
+            connection.stream(end).last = arrival;
+        }
+        self.at(arrival, handle, Due::Delivered(other(end), tag, bytes), events);
+        self.at(arrival + back, handle, Due::Acknowledged(end, tag), events);
+    }
+
+    /// How much later a message of so many segments is whole because of losses: what the response function does not
+    /// say. A lost segment with fewer than three behind it, the last ones of a stream, waits for a timeout (RFC 5681),
+    /// which doubles while its retransmission is lost, too. One before them takes a round trip more.
+    fn recovery(&mut self, config: &tcp::Config, (loss, rtt): (f64, Time), segments: f64, is_last: bool) -> Time {
+        const DUPLICATES: f64 = 3.0;
+        let tail = if is_last { segments.min(DUPLICATES) } else { 0.0 };
+        let any = |segments: f64| 1.0 - libm::pow(1.0 - loss, segments);
+        let mut late = Time::ZERO;
+        if self.losses.chance(any(tail)) {
+            late += limits::tail_timeout(config, rtt);
+            let mut timeout = limits::timeout(config, rtt);
+            for _ in 0..config.max_retries {
+                if !self.losses.chance(loss) {
+                    break;
+                }
+                timeout = (timeout * 2).min(config.max_rto);
+                late += timeout;
+            }
+        } else if self.losses.chance(any((segments - tail).min(f64::from(config.initial_window)))) {
+            late += rtt;
+        }
+        late
+    }
+
+    /// Acknowledgements open the next round.
+    pub(super) fn next_round(&mut self, now: Time, handle: Handle, end: End, events: &mut EventQueue) {
+        let Some(connection) = self.get_mut(handle) else { return };
+        connection.stream(end).window.waits = false;
+        self.pump(now, handle, end, events);
+    }
+
+    /// Takes the flow of a stream out. What it has sent counts.
+    pub(super) fn stop(&mut self, now: Time, handle: Handle, end: End) -> Option<u64> {
+        let connection = self.get_mut(handle)?;
+        let (id, payload, _) = connection.stream(end).flows.take()?;
+        let expansion = connection.look(end).terms.expansion();
+        let left = self.fluid.stop(now.as_secs_f64(), id).unwrap_or(0.0);
+        let sent = payload.saturating_sub(units::whole(left / expansion));
+        self.count(handle, end, sent);
+        if sent > 0 {
+            self.get_mut(handle)?.touch(now, other(end));
+        }
+        Some(sent)
+    }
+
+    /// Takes the flow of a stream out; the rest of its message is sent later.
+    pub(super) fn halt(&mut self, now: Time, handle: Handle, end: End, events: &mut EventQueue) {
+        let Some(sent) = self.stop(now, handle, end) else { return };
+        if let Some(connection) = self.get_mut(handle) {
+            let stream = connection.stream(end);
+            let whole = stream.waiting.front().map_or(0, |(bytes, _)| bytes.get());
+            // Its last byte is sent again at the least, so that it ends as a message.
+            stream.sent_of_first = (stream.sent_of_first + sent).min(whole.saturating_sub(1));
+        }
+        self.unsettle(now, events);
+    }
+
+    /// The end of a stream follows its last message.
+    pub(super) fn finish_if_sent(&mut self, now: Time, handle: Handle, end: End, events: &mut EventQueue) {
+        let Some(connection) = self.get_mut(handle) else { return };
+        let (established, delay) = (connection.connected.is_some(), connection.delay(end));
+        let stream = connection.stream(end);
+        if !stream.closed || stream.finished || !stream.waiting.is_empty() || !established {
+            return;
+        }
+        stream.finished = true;
+        let at = (now + delay).max(stream.last);
+        self.at(at, handle, Due::PeerClosed(other(end)), events);
+    }
+
+    /// An end with data on its way to a peer that is gone gives up after a while (RFC 1122, 4.2.3.5).
+    pub(super) fn reset_if_in_vain(&mut self, now: Time, handle: Handle, end: End, events: &mut EventQueue) {
+        let Some(connection) = self.get(handle) else { return };
+        if connection.is_gone(other(end)) && !connection.is_gone(end) && connection.awaits(end) {
+            let tcp = &connection.client;
+            let timeouts = (0..=u32::from(tcp.max_retries)).map(|n| (tcp.min_rto * (1 << n.min(30))).min(tcp.max_rto));
+            let patience = timeouts.fold(Time::ZERO, Time::saturating_add);
+            self.at(now + patience, handle, Due::Reset(end), events);
+        }
+    }
+}
+
+impl Connection {
+    /// Propagation from an end to the other; nothing where no path leads.
+    pub(super) fn delay(&self, end: End) -> Time {
+        self.look(end).way.as_ref().map_or(Time::ZERO, |way| way.delay)
+    }
+}
