@@ -145,5 +145,6 @@ fn page(search: &Search, advice: &Advice) -> RunsPage {
     let summaries: Vec<Summary<'_>> = runs.iter().map(|(name, digest, runs)| Summary { name, digest, runs }).collect();
     let changes = advice.best.iter().flat_map(|best| &best.set);
     let words = changes.map(|assignment| format!("best set: {}", runs::change_words(assignment))).collect();
-    RunsPage::side_by_side(&Comparison { summaries: &summaries }, words)
+    let page = RunsPage::side_by_side(&Comparison { summaries: &summaries }, words);
+    page.titled(format!("{}: as it is, and what would help", advice.scenario))
 }

@@ -127,6 +127,12 @@ impl RunsPage {
         }
     }
 
+    /// With another title than the scenarios' names.
+    #[must_use]
+    pub fn titled(self, title: String) -> Self {
+        Self { title, ..self }
+    }
+
     /// The page.
     pub fn render(&self) -> String {
         page::embed(self)

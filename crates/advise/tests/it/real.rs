@@ -49,7 +49,7 @@ fn the_remedy_against_incast_is_found_and_a_second_call_makes_no_run() {
         assert_eq!(other.verdict, Verdict::Unfit, "{}: it is so already, or there is no job", other.id);
     }
     let page = fs::read_to_string(target.join("report.html")).expect("a page");
-    assert!(page.contains("min-rto") && page.contains("as it is"));
+    assert!(page.contains("min-rto") && page.contains("incast: as it is, and what would help"));
     // Records are kept: a second call reads them, and says the same.
     let records = fs::read_dir(target.join("runs")).expect("records").count();
     assert_eq!(records, first.runs);

@@ -15,6 +15,7 @@ mod jobs;
 mod limits;
 mod marking;
 mod master;
+mod matrix;
 mod mptcp;
 mod nodes_differ;
 mod queues;

@@ -14,6 +14,9 @@ name = \"testbed\"
 rate = \"15 Gbit/s\"
 delay = \"12 us\"
 framing = \"none\"
+# What the receiver's core has not taken yet waits in its backlog of 1,000 buffers of up to 64 KiB: nothing is dropped.
+queue = { limit = \"64 MB\" }
+host-queue = { limit = \"64 MB\" }
 
 [job]
 workload = \"generic\"
