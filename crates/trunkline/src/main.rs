@@ -76,7 +76,7 @@ fn main() -> ExitCode {
 fn dispatch(command: Command) -> Result<(), Failure> {
     match command {
         Command::Run(_) | Command::Compare(_) | Command::Import(_) | Command::Bench(_) | Command::Kat(_) => {
-            interrupt::limit(300)
+            interrupt::limit(300);
         }
         // Many small runs, which hear at once, and a message that says how many are kept.
         Command::Study(_) | Command::Advise(_) => interrupt::limit(700),

@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use crate::kat_args::KatPlan;
 use placement::{Bucketing, Node, Part, Plan, SplitKey};
 use serde_json::{Value, json};
+use std::fmt::Write as _;
 use std::path::Path;
 
 /// The file's version.
@@ -97,11 +98,14 @@ pub fn read(path: &Path, text: &str, bucketing: Bucketing, args: &KatPlan) -> Re
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 fn unhex(text: &str) -> Option<Vec<u8>> {
-    if text.len() % 2 != 0 || !text.is_ascii() {
+    if !text.len().is_multiple_of(2) || !text.is_ascii() {
         return None;
     }
     (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).ok()).collect()
