@@ -97,9 +97,9 @@ impl Turns {
         let list = disks.of(data);
         let shared = disks.lists.iter().position(|other| other == list).unwrap_or(data as usize);
         let turn = &mut self.next[shared];
-        let place = *turn as usize % list.len();
-        *turn = place as u32 + 1;
-        list[place]
+        let place = *turn % units::count(list.len());
+        *turn = place + 1;
+        list[place as usize]
     }
 }
 

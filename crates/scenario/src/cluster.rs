@@ -209,8 +209,9 @@ impl NodePreset {
         let one = |preset| Disk { preset, ..Disk::default() };
         match self {
             Self::EpycVm => vec![one(DiskPreset::Virtual)],
-            Self::Xeon2009 | Self::Opteron2425 => vec![one(DiskPreset::Sata2009)],
-            Self::YangI | Self::YangII | Self::YangIII | Self::YangIV => vec![one(DiskPreset::Sata2009)],
+            Self::Xeon2009 | Self::Opteron2425 | Self::YangI | Self::YangII | Self::YangIII | Self::YangIV => {
+                vec![one(DiskPreset::Sata2009)]
+            }
             Self::YangV | Self::YangVI => vec![one(DiskPreset::Ssd)],
             Self::YangVII => vec![
                 Disk { role: vec![DiskRole::Hdfs], ..one(DiskPreset::Ssd) },

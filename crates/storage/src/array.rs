@@ -151,6 +151,10 @@ impl<T: Copy> Array<T> {
         for &piece in pieces {
             let spare = self.rebuild.is_some_and(|rebuild| rebuild.member == piece.member);
             match (self.lost[piece.member as usize], piece.write) {
+                // A mirror reads from the member that is the least busy.
+                (_, false) if self.stripes.level == RaidLevel::Raid1 => {
+                    reads.cover(u64::from(self.least_busy(piece.member)), piece.from, piece.to);
+                }
                 (false, true) => all.push(piece),
                 (true, true) if spare => all.push(piece),
                 (true, true) => {}
@@ -169,17 +173,10 @@ impl<T: Copy> Array<T> {
         work.left += all.len() as u32;
         let (stream, is_over) = (work.stream, work.left == 0);
         for piece in all {
-            // A mirror reads from the member that is the least busy.
-            let member = if self.stripes.level == RaidLevel::Raid1 && !piece.write && !work_rebuilds(&self.works, id) {
-                self.least_busy(piece.member)
-            } else {
-                piece.member
-            };
-            let piece = Piece { member, ..piece };
             let op = if piece.write { Op::Write } else { Op::Read };
             let (offset, bytes) = (Bytes::new(piece.from), Bytes::new(piece.to - piece.from));
             let request = Request { op, stream, offset, bytes, tag: Part { work: id, piece } };
-            self.disks[member as usize].submit(now, request);
+            self.disks[piece.member as usize].submit(now, request);
         }
         if is_over {
             self.advance(now, id);
@@ -349,8 +346,4 @@ impl<T: Copy> Array<T> {
     pub fn member_counters(&self, now: Time, member: usize) -> DiskCounters {
         self.disks[member].counters(now)
     }
-}
-
-fn work_rebuilds<T>(works: &BTreeMap<u64, Work<T>>, id: u64) -> bool {
-    works.get(&id).is_some_and(|work| work.rebuilds)
 }

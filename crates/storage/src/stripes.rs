@@ -155,11 +155,10 @@ impl Stripes {
         plan.then.push(parity);
     }
 
-    /// What has to be read in place of a piece of a lost member.
+    /// What has to be read to reconstruct a piece of a lost member by parity.
     pub fn instead(&self, lost: Piece) -> Vec<Piece> {
         match self.level {
-            RaidLevel::Raid0 => Vec::new(),
-            RaidLevel::Raid1 => vec![Piece { member: (lost.member + 1) % self.members as u32, ..lost }],
+            RaidLevel::Raid0 | RaidLevel::Raid1 => Vec::new(),
             RaidLevel::Raid5 => (0..self.members as u32)
                 .filter(|member| *member != lost.member)
                 .map(|member| Piece { member, ..lost })

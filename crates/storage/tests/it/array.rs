@@ -167,3 +167,14 @@ fn a_spare_is_filled_from_the_others() {
     // It is whole again.
     assert_eq!(store.fail_member(last, 0, 3), None);
 }
+
+/// Of three mirrors one is enough.
+#[test]
+fn the_last_mirror_answers() {
+    let mut store = array(RaidLevel::Raid1, 3, Time::ZERO);
+    assert_eq!(store.fail_member(Time::ZERO, 0, 0), None);
+    assert_eq!(store.fail_member(Time::ZERO, 0, 1), None);
+    store.submit(Time::ZERO, 0, request(Op::Read, 1, 0, 1_000_000, 1));
+    assert_eq!(finish(&mut store), [(Time::from_ms(10), 1)]);
+    assert_eq!(store.fail_member(Time::from_ms(10), 0, 2), Some(Vec::new()));
+}
