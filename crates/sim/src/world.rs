@@ -232,6 +232,7 @@ impl World {
         self.events.push(until, PAUSE, self.pauses, 0);
         while let Some(event) = self.events.pop() {
             self.now = event.time();
+            self.transport.pass(self.now);
             self.handled += 1;
             match event.kind() {
                 ARRIVAL | TIMER | TRANSMISSION_DONE | QUEUE_ROOM | BOND | DUE | PPDU_ENDS | ALARM | WIRE | ROUTER => {

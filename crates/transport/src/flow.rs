@@ -65,7 +65,7 @@ pub struct FlowTransport {
     /// How often each place in the slab has been given away.
     generations: Vec<u32>,
     due: Slab<DueIndex, (Handle, Due)>,
-    /// The time of the last call.
+    /// The present time.
     now: Time,
     /// Rates are to be computed: an event is pending.
     unsettled: bool,
@@ -188,6 +188,10 @@ impl FlowTransport {
         self.pump(now, handle, other(end), events);
     }
 
+    /// Time has come to `now`.
+    pub const fn pass(&mut self, now: Time) {
+        self.now = now;
+    }
     /// When bytes last arrived at an end; zero for never.
     pub fn last_received(&self, handle: Handle, end: End) -> Time {
         let Some(connection) = self.get(handle) else { return Time::ZERO };

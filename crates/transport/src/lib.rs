@@ -62,6 +62,13 @@ impl Transport {
             Self::Flows(flows) => flows.consume(now, handle, end, bytes, events),
         }
     }
+    /// Time has come to `now`: what has arrived of a flow is asked of the present, without an event of its own.
+    #[inline]
+    pub fn pass(&mut self, now: Time) {
+        if let Self::Flows(flows) = self {
+            flows.pass(now);
+        }
+    }
     /// When bytes last arrived in order at an end; zero for never.
     pub fn last_received(&self, handle: Handle, end: End) -> Time {
         match self {

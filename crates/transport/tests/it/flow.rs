@@ -57,6 +57,7 @@ impl Driver {
             self.transport.on_event(&event, &mut self.events);
         }
         self.now = self.now.max(until);
+        self.transport.pass(self.now);
     }
     fn when(&self, what: Happened) -> Option<Time> {
         self.told.iter().find(|(_, upcall)| upcall.what == what).map(|(at, _)| *at)
@@ -117,6 +118,19 @@ fn a_receive_buffer_sets_the_rate() {
     run.send(handle, End::Client, 1_000_000, 7);
     run.run_to(LONG);
     run.expect(Happened::Delivered(End::Server, Tag(7)), 4.0192 + 50.0 * 4.1728 + 0.0832 + 2.0);
+}
+
+/// What has arrived of a stream without end is asked at any time: at 1 s that of 1 s less the handshake at 100 Mbit/s.
+#[test]
+fn a_stream_without_end_arrives_as_time_passes() {
+    let mut run = Driver::new(2);
+    let handle = run.open(0, 1, None);
+    run.send(handle, End::Client, 1 << 60, 7);
+    run.run_to(Time::from_secs(1));
+    let received = run.transport.received(handle, End::Server).map_or(0.0, |bytes| bytes as f64);
+    let expected = (1.0 - 0.004_019_2) * 12.5e6 / 1.04;
+    assert!((received / expected - 1.0).abs() < 1e-4, "{received}, not {expected}");
+    assert_eq!(run.transport.last_received(handle, End::Server), run.now);
 }
 
 /// Two senders to one node share its link: both messages arrive when it has taken in two million bytes.

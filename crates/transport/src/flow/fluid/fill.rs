@@ -8,6 +8,8 @@ use super::{ClassIndex, Fluid, Link, Mark, WHOLE};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+const NO_LINK: u32 = u32::MAX;
+
 /// What has changed since rates were computed, and buffers for the computation.
 #[derive(Debug, Default)]
 pub(super) struct Fill {
@@ -83,11 +85,15 @@ impl Fluid {
             }
         }
         self.expand(level);
-        for place in 0..self.fill.seen.len() {
-            let link = self.fill.seen[place];
-            self.links[link as usize].saturated = false;
-            self.await_full(link);
+        let mut full = std::mem::take(&mut self.fill.full).into_vec();
+        for link in &self.fill.seen {
+            let at = &mut self.links[*link as usize];
+            at.saturated = false;
+            if at.open > 0 {
+                full.push(Reverse((Mark::new(at.full_at()), *link)));
+            }
         }
+        self.fill.full = BinaryHeap::from(full);
         self.rise(now);
         for link in std::mem::take(&mut self.fill.seen) {
             let at = &mut self.links[link as usize];
@@ -170,7 +176,7 @@ impl Fluid {
             {
                 self.fill.caps.pop();
                 if self.hot[index as usize].seen == self.fill.stamp {
-                    self.give(index, cap.value(), 2 * index + 1, now);
+                    self.give(index, cap.value(), (2 * index + 1, NO_LINK), now);
                     self.set_rate(2 * index + 1, cap.value(), now);
                 }
                 continue;
@@ -216,10 +222,13 @@ impl Fluid {
         let members = std::mem::take(&mut self.links[link as usize].members);
         for index in &members {
             if self.hot[*index as usize].seen == self.fill.stamp {
-                self.give(*index, level, 2 * link, now);
+                self.give(*index, level, (2 * link, link), now);
             }
         }
-        self.links[link as usize].members = members;
+        let at = &mut self.links[link as usize];
+        at.members = members;
+        at.rest -= level * (at.open as f64 / f64::from(WHOLE));
+        at.open = 0;
     }
 
     fn set_rate(&mut self, group: u32, rate: f64, now: f64) {
@@ -229,14 +238,17 @@ impl Fluid {
         self.fill.groups.push(group);
     }
 
-    /// Gives a class its rate as part of a group.
-    fn give(&mut self, index: u32, rate: f64, group: u32, now: f64) {
+    /// Gives a class its rate as part of a group. The link `full` is done with all its classes together.
+    fn give(&mut self, index: u32, rate: f64, (group, full): (u32, u32), now: f64) {
         let hot = &mut self.hot[index as usize];
         hot.seen = self.fill.stamp + 1;
         hot.rate = rate;
         let changes = hot.group != group;
         let (places, count) = (hot.places(), u64::from(hot.count));
         for (hop, _) in &self.hops[places] {
+            if hop.link == full {
+                continue;
+            }
             let at = &mut self.links[hop.link as usize];
             let weight = u64::from(hop.weight) * count;
             at.rest -= rate * (weight as f64 / f64::from(WHOLE));
