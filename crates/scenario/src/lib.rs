@@ -31,7 +31,7 @@ pub use bond::{Bond, BondHash, BondMode, Lacp, Misfit};
 pub use check::Check;
 pub use cluster::{Cluster, DiskPreset, Generation, Group, Host, Node, NodePreset, Storage, Throttle};
 pub use document::{reference, schema};
-pub use hadoop::{Hdfs, Job, JobCodec, MapReduce, Master, Scheduler, Uber, WorkloadKind};
+pub use hadoop::{Hdfs, Job, JobCodec, MapReduce, Master, Placement, PlacementKind, Scheduler, Uber, WorkloadKind};
 pub use mobility::{Mobility, MobilityKind, Place, PlaceKind};
 pub use network::{
     Core, Direction, Framing, GraphLink, Network, Nodes, Shape, TopologyKind, node_name, node_number, point_name,
