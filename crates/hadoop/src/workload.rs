@@ -204,6 +204,18 @@ impl Workload {
         (Data { bytes, records }, combiner.cpu * data.bytes.get() as f64)
     }
 
+    /// As [`Self::combine`], for records of which a part has keys of one part of all keys only: so many fewer are
+    /// different.
+    pub fn combine_part(&self, data: Data, parts: Parts) -> (Data, f64) {
+        let Some(combiner) = self.combiner.filter(|_| parts.of_one > 0.0) else { return self.combine(data) };
+        let of_one = whole((data.records as f64 * parts.of_one).round()).min(data.records);
+        let keys = combiner.keys.expected_distinct_of_part(of_one, parts.parts)
+            + combiner.keys.expected_distinct(data.records - of_one);
+        let records = whole(keys.round()).min(data.records);
+        let bytes = Bytes::new(whole((records as f64 * combiner.record).round())).min(data.bytes);
+        (Data { bytes, records }, combiner.cpu * data.bytes.get() as f64)
+    }
+
     /// CPU seconds to sort so many records.
     pub fn sort_cpu(&self, records: u64) -> f64 {
         if records < 2 { 0.0 } else { self.costs.sort * records as f64 * libm::log2(records as f64) }
@@ -228,6 +240,15 @@ impl Workload {
 impl Costs {
     /// No work at all.
     pub const NONE: Self = Self { map: 0.0, sort: 0.0, spill: 0.0, merge: 0.0, fetch: 0.0, reduce: 0.0 };
+}
+
+/// Keys that are divided over nodes, and records that have those of one node.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Parts {
+    /// This part of the records has keys of one part.
+    pub of_one: f64,
+    /// Parts of equal weight.
+    pub parts: u32,
 }
 
 /// So many serialised bytes in so many records.
@@ -269,6 +290,24 @@ impl Keys {
         self.bins()
             .map(|(k, width)| {
                 width * -libm::expm1(n * libm::log1p(-(libm::pow(k, -self.exponent) / norm).min(1.0 - 1e-12)))
+            })
+            .sum()
+    }
+    /// The same where the records have the keys of one of `parts` parts only, among which keys are dealt so that the parts
+    /// weigh the same: each key is drawn `parts` times as often, or, too heavy for one part, belongs to several.
+    pub fn expected_distinct_of_part(&self, records: u64, parts: u32) -> f64 {
+        if self.distinct == 0 || records == 0 {
+            return 0.0;
+        }
+        let parts = f64::from(parts.max(1));
+        let norm: f64 = self.bins().map(|(k, width)| width * libm::pow(k, -self.exponent)).sum();
+        let n = records as f64;
+        self.bins()
+            .map(|(k, width)| {
+                // A key that fills more than a part is in as many parts as it fills.
+                let weight = libm::pow(k, -self.exponent) / norm * parts;
+                let (here, chance) = if weight > 1.0 { (weight, 1.0) } else { (1.0, weight) };
+                width * here / parts * -libm::expm1(n * libm::log1p(-chance.min(1.0 - 1e-12)))
             })
             .sum()
     }

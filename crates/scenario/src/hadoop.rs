@@ -34,6 +34,28 @@ section! {
         handlers: u32 = 10, 1..=10_000;
         /// CPU time of a call at the NameNode, on a core of speed 1.
         call_cost: Time = Time::from_us(100), WORK;
+        /// Where the jobs' input stands when the run begins.
+        placement: Placement = Placement::default();
+    }
+}
+
+choice! {
+    /// Who decides where input stands.
+    pub enum PlacementKind {
+        /// HDFS's default policy.
+        Native = "native",
+        /// The keys of the map output: each block holds records whose keys belong to one node, and stands there.
+        ByKey = "by-key",
+    }
+}
+
+section! {
+    /// Placement of the jobs' input by key (Yang 2012, chapter 3). Reducers then run where their keys stand.
+    pub struct Placement {
+        /// Who decides.
+        kind: PlacementKind = PlacementKind::Native;
+        /// How long a reducer waits for a slot or container on the node of its keys before it takes any (by-key).
+        patience: Time = Time::from_secs(30), Time::ZERO..=Time::from_secs(86_400);
     }
 }
 
@@ -305,6 +327,9 @@ section! {
         combiner: Option<bool> = None;
         /// Bytes of an input record.
         input_record: Option<f64> = None, RECORDS;
+        /// Keys of an input record. A record that is placed by key stands with one of them; the others belong to any node.
+        /// Matters with `hdfs.placement.kind = "by-key"` alone.
+        keys_per_record: f64 = 1.0, 1.0..=1e6;
         /// Bytes of map output per byte of input, before the combiner.
         map_ratio: Option<f64> = None, RATIOS;
         /// Bytes of a map output record.

@@ -133,6 +133,10 @@ impl Hdfs {
         self.namespace.file_mut(file).complete = true;
         file
     }
+    /// The nodes that keep the copies of what belongs to a node: itself first, the others by the placement policy.
+    pub fn group_of(&mut self, ctx: &Context, home: NodeId, replication: u32) -> Vec<NodeId> {
+        placement::choose(&ctx.nodes, Some(home), replication, &[], |_| true, &mut self.random)
+    }
     fn add_block(&mut self, ctx: &mut Context, file: FileId, length: Bytes, replicas: &[NodeId]) {
         let block = self.namespace.add_block(file, length, ctx.new_file());
         let record = self.namespace.block_mut(block);

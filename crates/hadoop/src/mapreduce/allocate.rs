@@ -68,7 +68,7 @@ impl MapReduce {
             return None;
         }
         let (kind, task, locality) = if reduce {
-            (TaskKind::Reduce, owner.take_reduce()?, None)
+            (TaskKind::Reduce, owner.take_reduce_on(node, ctx.now)?, None)
         } else {
             let (task, locality) = owner.take_map(node, farthest, &ctx.nodes)?;
             (TaskKind::Map, task, Some(locality))

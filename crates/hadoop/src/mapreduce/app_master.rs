@@ -177,7 +177,7 @@ impl MapReduce {
             priority: REDUCE,
             resources: self.config.app_master.task(TaskKind::Reduce),
             count: self.masters[id.0 as usize].reduces.min(job.wanted(TaskKind::Reduce)),
-            locations: None,
+            locations: job.homes(&platform.ctx.nodes),
             urgent: false,
             useless: self.useless_nodes(id, TaskKind::Reduce),
             since: since(TaskKind::Reduce),

@@ -228,6 +228,8 @@ impl MapReduce {
             spec: &job.spec,
             split,
             partitions: &job.partitions,
+            by_home: &job.by_home,
+            splits: &job.splits,
             maps: count(job.maps.len()),
             map_tasks: &job.maps,
             application: job.application,

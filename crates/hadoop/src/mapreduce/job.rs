@@ -49,6 +49,17 @@ impl JobInput {
     }
 }
 
+/// Input that is placed by the keys of its map output (Yang 2012, chapter 3): each block holds records whose keys belong
+/// to one node, on which it stands.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Keyed {
+    /// The part of a map's output whose keys belong to the node of its block: all of it where a record has one key. The
+    /// rest belongs to any node.
+    pub at_home: f64,
+    /// How long a reduce waits for a container or slot on the node whose keys it has, before it takes any.
+    pub patience: Time,
+}
+
 /// A job to run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct JobSpec {
@@ -73,6 +84,8 @@ pub struct JobSpec {
     pub uber: bool,
     /// What of it is compressed.
     pub compression: JobCompression,
+    /// Its files are placed by key; none if HDFS places them.
+    pub keyed: Option<Keyed>,
 }
 
 /// The input of one map.
@@ -82,6 +95,8 @@ pub(crate) struct Split {
     pub bytes: Bytes,
     /// Nodes with a replica of its first block.
     pub hosts: Vec<NodeId>,
+    /// The node whose keys its records have, if it is placed by key.
+    pub home: Option<NodeId>,
 }
 
 /// One task.
@@ -126,6 +141,8 @@ pub(crate) struct Job {
     pub record: JobRecord,
     pub splits: Vec<Split>,
     pub partitions: Partitions,
+    /// How the output of a map divides whose split is placed by key, by the split's home; else empty.
+    pub by_home: Vec<Partitions>,
     pub maps: Vec<Task>,
     pub reduces: Vec<Task>,
     pub maps_done: u32,
@@ -192,6 +209,7 @@ impl Job {
             id,
             application,
             partitions: spec.workload.partitions(reducers, seed),
+            by_home: by_home(&spec, platform.ctx.nodes.worker_count()),
             record,
             maps: vec![Task::default(); splits.len()],
             reduces: vec![Task::default(); reducers as usize],
@@ -317,8 +335,43 @@ impl Job {
         self.maps[found as usize].wanted -= 1;
         Some((found, locality))
     }
+    /// How the output of a map divides over the reducers.
+    pub fn partitions_of(&self, map: u32) -> &Partitions {
+        partitions_of(&self.partitions, &self.by_home, &self.splits[map as usize])
+    }
+    /// The node whose keys a reduce has, where the input is placed by key. Where there are fewer reducers than nodes,
+    /// they have the keys of several.
+    pub fn home_of(&self, reduce: u32) -> Option<NodeId> {
+        let workers = count(self.by_home.len());
+        (workers > 0).then(|| NodeId(1 + reduce % workers))
+    }
+    /// Where the reduces that wait have their keys, if the input is placed by key.
+    pub fn homes(&self, nodes: &Nodes) -> Option<Locations> {
+        self.spec.keyed?;
+        let mut locations = Locations::nowhere(nodes.len());
+        for (reduce, task) in (0..).zip(&self.reduces).filter(|(_, task)| task.wanted > 0) {
+            locations.add(task.wanted, self.home_of(reduce).as_slice(), nodes);
+        }
+        Some(locations)
+    }
+    /// Takes a reduce for a node: the next one; where the input is placed by key, one whose keys are the node's, else
+    /// the next one that has waited long enough for its own.
+    pub fn take_reduce_on(&mut self, node: NodeId, now: Time) -> Option<u32> {
+        let Some(keyed) = self.spec.keyed else { return self.take_reduce() };
+        let may = |reduce: u32, job: &Self| {
+            let task = &job.reduces[reduce as usize];
+            let patient = task.requested.saturating_add(keyed.patience) > now;
+            task.wanted > 0 && (job.home_of(reduce) == Some(node) || !patient)
+        };
+        let own = |reduce: &u32| self.home_of(*reduce) == Some(node) && may(*reduce, self);
+        let place = self.waiting_reduces.iter().position(own);
+        let place = place.or_else(|| self.waiting_reduces.iter().position(|reduce| may(*reduce, self)))?;
+        let reduce = self.waiting_reduces.remove(place)?;
+        self.reduces[reduce as usize].wanted -= 1;
+        Some(reduce)
+    }
     /// Takes the next reduce that waits.
-    pub fn take_reduce(&mut self) -> Option<u32> {
+    fn take_reduce(&mut self) -> Option<u32> {
         while let Some(task) = self.waiting_reduces.pop_front() {
             let state = &mut self.reduces[task as usize];
             if state.wanted > 0 {
@@ -368,6 +421,59 @@ fn first(list: &mut Vec<u32>, stale: impl Fn(u32) -> bool) -> Option<u32> {
     list.drain(..=place).next_back()
 }
 
+/// How the output of a map divides over the reducers.
+pub(crate) fn partitions_of<'a>(
+    everywhere: &'a Partitions,
+    by_home: &'a [Partitions],
+    split: &Split,
+) -> &'a Partitions {
+    let home = split.home.and_then(|home| by_home.get(home.0 as usize - 1));
+    home.unwrap_or(everywhere)
+}
+
+/// For each node the shares of the reducers in the output of maps whose splits have its keys. Those that have the
+/// node's keys share in what is at home, all share in the rest. The shares of all together are even: a plan splits keys
+/// that are too heavy for a node.
+fn by_home(spec: &JobSpec, workers: usize) -> Vec<Partitions> {
+    let Some(keyed) = spec.keyed.filter(|_| spec.reducers > 0) else { return Vec::new() };
+    let reducers = spec.reducers as usize;
+    let of_home = |home: usize| {
+        // With fewer reducers than nodes each has the keys of several nodes.
+        let own: Vec<bool> = (0..reducers)
+            .map(|reduce| if reducers < workers { home % reducers == reduce } else { reduce % workers == home })
+            .collect();
+        let owners = own.iter().filter(|own| **own).count() as f64;
+        let rest = (1.0 - keyed.at_home) / reducers as f64;
+        let weights: Vec<f64> = own.iter().map(|own| rest + if *own { keyed.at_home / owners } else { 0.0 }).collect();
+        Partitions::new(&weights)
+    };
+    (0..workers).map(of_home).collect()
+}
+
+/// The blocks of files that are placed by key: the nodes take turns, and all blocks of a node's keys have their copies
+/// on the same nodes, the first of which is the node itself.
+fn place_by_key(files: &[Bytes], ctx: &mut Context, hdfs: &mut Hdfs) -> Vec<(FileId, NodeId)> {
+    let (block_size, replication) = (hdfs.config().block_size, hdfs.config().replication);
+    let homes: Vec<NodeId> = ctx.nodes.workers().collect();
+    let groups: Vec<Vec<NodeId>> = homes.iter().map(|home| hdfs.group_of(ctx, *home, replication)).collect();
+    let mut placed = Vec::new();
+    let mut turn = 0;
+    for file in files {
+        let mut left = *file;
+        while left > Bytes::ZERO {
+            let length = left.min(block_size);
+            let group = &groups[turn % groups.len()];
+            placed.push((
+                hdfs.place_file(ctx, count(group.len()), &[(length, group.clone())]),
+                homes[turn % homes.len()],
+            ));
+            left -= length;
+            turn += 1;
+        }
+    }
+    placed
+}
+
 fn splits(spec: &JobSpec, ctx: &mut Context, hdfs: &mut Hdfs) -> Vec<Split> {
     if let Source::Generated { maps } = spec.workload.source {
         let total = spec.input.bytes();
@@ -377,7 +483,12 @@ fn splits(spec: &JobSpec, ctx: &mut Context, hdfs: &mut Hdfs) -> Vec<Split> {
             .collect();
     }
     let (block_size, replication) = (hdfs.config().block_size, hdfs.config().replication);
+    let by_key = match &spec.input {
+        JobInput::Files(files) if spec.keyed.is_some() => place_by_key(files, ctx, hdfs),
+        _ => Vec::new(),
+    };
     let files: Vec<FileId> = match &spec.input {
+        JobInput::Files(_) if spec.keyed.is_some() => by_key.iter().map(|(file, _)| *file).collect(),
         JobInput::Files(files) => {
             files.iter().map(|&length| hdfs.add_file(ctx, length, block_size, replication, None)).collect()
         }
@@ -403,8 +514,14 @@ fn splits(spec: &JobSpec, ctx: &mut Context, hdfs: &mut Hdfs) -> Vec<Split> {
         for blocks in groups.into_iter().filter(|blocks| !blocks.is_empty()) {
             let bytes = blocks.iter().map(|&(_, bytes)| bytes).sum();
             let hosts = hdfs.namespace().block(blocks[0].0).replicas.clone();
-            splits.push(Split { blocks, bytes, hosts });
+            splits.push(Split { blocks, bytes, hosts, home: None });
         }
+    }
+    // Each of these files is one block. Its map belongs where its keys do: on another node with a copy it would read
+    // locally, and send all that it makes.
+    for (split, (_, home)) in splits.iter_mut().zip(&by_key) {
+        split.home = Some(*home);
+        split.hosts = vec![*home];
     }
     if let JobInput::Named(files) = &spec.input {
         for (split, file) in splits.iter_mut().zip(files) {

@@ -25,7 +25,7 @@ mod uber;
 
 pub use compression::{Codec, Compression, JobCompression};
 pub use config::{AppMasterConfig, Generation, Hadoop1Config, MapReduceConfig, SET_UP_SHARE};
-pub use job::{JobInput, JobSpec, NamedFile};
+pub use job::{JobInput, JobSpec, Keyed, NamedFile};
 pub use replay::{Recorded, Replay, ReplayAttempt, ReplayEnd};
 pub use stall::Wait;
 pub(crate) use stall::silent;
@@ -207,8 +207,8 @@ impl MapReduce {
         // stand.
         for (reduce, task) in job.reduces.iter().enumerate() {
             let part = |map: AttemptId| {
-                let output = self.outputs[map.0 as usize].output;
-                job.partitions.part(shuffle.output(output).bytes, reduce)
+                let output = &self.outputs[map.0 as usize];
+                job.partitions_of(output.task).part(shuffle.output(output.output).bytes, reduce)
             };
             if let Some(id) = task.done {
                 let bytes = &self.attempts[id.0 as usize].record.bytes;

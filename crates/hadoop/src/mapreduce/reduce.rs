@@ -428,7 +428,8 @@ impl ReduceTask {
             let wanted = |map: &AttemptId| {
                 let output = env.output_of(*map);
                 let whole = env.shuffle.output(output).bytes;
-                let (start, bytes) = (env.partitions.start(whole, part), env.partitions.part(whole, part));
+                let partitions = env.partitions_of(*map);
+                let (start, bytes) = (partitions.start(whole, part), partitions.part(whole, part));
                 Wanted { output, start, bytes }
             };
             let wanted = batch.map(wanted).collect();

@@ -1,7 +1,7 @@
 //! What the state machines of tasks are handed, and what they ask of their node.
 
 use super::config::MapReduceConfig;
-use super::job::{JobSpec, Split, Task};
+use super::job::{JobSpec, Split, Task, partitions_of};
 use super::replay::Recorded;
 use super::request::{Request, TaskRequest};
 use super::stream::LocalFile;
@@ -9,9 +9,10 @@ use crate::context::{Context, DiskTransfer};
 use crate::disks::{Data, Turns};
 use crate::hdfs::Hdfs;
 use crate::ids::{ApplicationId, AttemptId, NodeId, OutputId, Process, Tag};
+use crate::numbers::count;
 use crate::record::{AttemptRecord, Interval, Phase};
 use crate::shuffle::Shuffle;
-use crate::workload::Partitions;
+use crate::workload::{Partitions, Parts};
 use units::{Bytes, Time};
 
 /// What a task's state machine is handed beside the news.
@@ -25,6 +26,9 @@ pub(crate) struct Env<'a> {
     pub spec: &'a JobSpec,
     pub split: &'a Split,
     pub partitions: &'a Partitions,
+    /// How the output of a map divides whose split is placed by key, by the split's home.
+    pub by_home: &'a [Partitions],
+    pub splits: &'a [Split],
     pub maps: u32,
     pub map_tasks: &'a [Task],
     pub application: ApplicationId,
@@ -90,7 +94,18 @@ impl Env<'_> {
     }
     /// The plain bytes of a map attempt's output that are this reducer's.
     pub fn plain_part(&self, map: AttemptId) -> Bytes {
-        self.partitions.part(self.outputs[map.0 as usize].plain, self.record.task as usize)
+        self.partitions_of(map).part(self.outputs[map.0 as usize].plain, self.record.task as usize)
+    }
+    /// How a map attempt's output divides over the reducers.
+    pub fn partitions_of(&self, map: AttemptId) -> &Partitions {
+        partitions_of(self.partitions, self.by_home, &self.splits[self.task_of(map) as usize])
+    }
+    /// Into how many parts the keys of the map's output are divided over the nodes: one where any map has any key.
+    pub fn parts(&self) -> Parts {
+        match (self.spec.keyed, self.split.home) {
+            (Some(keyed), Some(_)) => Parts { of_one: keyed.at_home, parts: count(self.by_home.len().max(1)) },
+            _ => Parts { of_one: 0.0, parts: 1 },
+        }
     }
     /// A phase begins now, and the one before it that is still open ends.
     pub fn phase(&mut self, phase: Phase) {

@@ -4,8 +4,8 @@ use super::disks;
 use crate::cluster::SURE_OF_SHARED;
 use hadoop::hdfs::HdfsConfig;
 use hadoop::mapreduce::{
-    AppMasterConfig, Codec, Compression, Hadoop1Config, JobCompression, JobInput, JobSpec, MapReduceConfig, NamedFile,
-    Recorded, Replay, ReplayAttempt, ReplayEnd, UberConfig,
+    AppMasterConfig, Codec, Compression, Hadoop1Config, JobCompression, JobInput, JobSpec, Keyed, MapReduceConfig,
+    NamedFile, Recorded, Replay, ReplayAttempt, ReplayEnd, UberConfig,
 };
 use hadoop::record::TaskKind;
 use hadoop::rpc::{MasterConfig, RpcConfig};
@@ -13,8 +13,8 @@ use hadoop::workload::{Combiner, Keys, Skew, Source, Workload};
 use hadoop::yarn::{Policy, SchedulerConfig, SpareConfig, YarnConfig};
 use hadoop::{JobId, NodeId, NodeInfo};
 use scenario::{
-    Generation, Job, JobCodec, MapReduce, Nodes, Plan, PlannedAttempt, PlannedEnd, PlannedKind, Scenario, Scheduler,
-    WorkloadKind, node_number,
+    Generation, Job, JobCodec, MapReduce, Nodes, PlacementKind, Plan, PlannedAttempt, PlannedEnd, PlannedKind,
+    Scenario, Scheduler, WorkloadKind, node_number,
 };
 use units::{Bytes, Time};
 
@@ -266,7 +266,20 @@ fn job_spec(scenario: &Scenario, job: &Job) -> JobSpec {
         weight: 1.0,
         uber: job.uber.unwrap_or(scenario.mapreduce.uber.enable),
         compression: compression(job),
+        keyed: keyed(scenario, job),
     }
+}
+
+/// How a job's input is placed by key. Of a record with several keys one has the node where the record stands, and each
+/// of the others has it with the probability of any node.
+fn keyed(scenario: &Scenario, job: &Job) -> Option<Keyed> {
+    let placement = &scenario.hdfs.placement;
+    // Splits with hosts stand where they were recorded; files that control files name are read as a whole.
+    let stands_elsewhere = !job.split_hosts.is_empty() || job.workload.reads_named_files() || job.generated;
+    if placement.kind == PlacementKind::Native || stands_elsewhere {
+        return None;
+    }
+    Some(Keyed { at_home: 1.0 / job.keys_per_record, patience: placement.patience })
 }
 
 /// What of a job is compressed: a codec as published, with what the scenario knows better. Costs are nanoseconds there,

@@ -1,6 +1,7 @@
 //! Integration tests of the simulator, in one binary: a file has one subject.
 
 mod bonds;
+mod by_key;
 mod coflows;
 mod connections;
 mod disks;

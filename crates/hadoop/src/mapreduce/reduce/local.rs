@@ -43,7 +43,8 @@ impl ReduceTask {
         let Some(local) = self.local.as_mut().filter(|local| !busy && !local.is_reading()) else { return };
         let Some(map) = local.waiting.pop_front() else { return };
         let (whole, part) = (env.shuffle.output(env.output_of(map)).bytes, env.record.task as usize);
-        let (start, bytes) = (env.partitions.start(whole, part), env.partitions.part(whole, part));
+        let partitions = env.partitions_of(map);
+        let (start, bytes) = (partitions.start(whole, part), partitions.part(whole, part));
         local.reading = Some(Reading { map, start, bytes, read: Bytes::ZERO, asked: Bytes::ZERO });
         self.accept(env.node, env.plain_part(map));
         self.read_on(env);

@@ -18,6 +18,7 @@ pub fn job(workload: &str, input: u64, reducers: u32) -> JobSpec {
 
 pub fn with_workload(workload: Workload, input: u64, reducers: u32) -> JobSpec {
     JobSpec {
+        keyed: None,
         name: workload.name.clone(),
         workload,
         input: JobInput::Files(vec![Bytes::new(input)]),
