@@ -63,11 +63,19 @@ fn a_crashed_node_is_named_with_the_timeout_that_the_job_waited_for() {
     assert!(finding.evidence.contains("worker-7 crashed at 14.0 s"), "{}", finding.evidence);
     // The defaults are 600 s each, and a job without the crash takes a minute.
     assert!(finding.cost > Time::from_secs(550) && length(&result) > Time::from_secs(600), "{finding:?}");
-    // What the advice promises at most comes true but for the minute itself and the work that is done again.
-    let minute = run(&[CRASH, "mapreduce.task-timeout=\"60 s\"", "mapreduce.node-expiry=\"60 s\""]);
-    let saved = length(&result) - length(&minute);
-    let promised = finding.cost - Time::from_secs(60);
-    assert!(saved <= promised + Time::from_secs(5) && saved >= promised.mul_f64(0.9), "{saved} of {promised}");
+    // What the advice promises at most comes true but for the minute itself and the work that is done again. Whether a map
+    // that is made again reads from the dead node, and waits a minute for that, is chance: so the mean over seeds.
+    let seeds = 1..=6;
+    let (mut saved, mut promised) = (0.0, 0.0);
+    for seed in seeds.clone() {
+        let seed = format!("run.seed={seed}");
+        let result = run(&[CRASH, &seed]);
+        let minute = run(&[CRASH, &seed, "mapreduce.task-timeout=\"60 s\"", "mapreduce.node-expiry=\"60 s\""]);
+        saved += (length(&result) - length(&minute)).as_secs_f64();
+        promised += result.findings[0].cost.as_secs_f64() - 60.0;
+    }
+    let five = 5.0 * seeds.count() as f64;
+    assert!(saved <= promised + five && saved >= 0.9 * promised, "{saved} s of {promised} s");
 }
 
 #[test]

@@ -192,9 +192,9 @@ fn what_goes_against_expectation_is_said_with_its_place() {
             "the run ends at 1 min, before this fault, 2 min",
         ),
         (
-            "[run]\nfidelity = \"flow\"\n[network]\nloss = 0.01\n[job]",
-            "4:8",
-            "flows have no TCP, no queues and no losses",
+            "[run]\nfidelity = \"flow\"\n[network]\nqueue = { limit = \"64 KB\" }\n[job]",
+            "4:9",
+            "flows have no queues, and of TCP only windows, rates and timeouts",
         ),
         ("[run]\nfidelity = \"flow\"\n[tcp]\ncontrol = \"bbr\"\n[job]", "4:11", "it has no effect"),
     ];
