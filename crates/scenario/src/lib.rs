@@ -15,6 +15,7 @@ mod mobility;
 mod network;
 mod nodes;
 mod plan;
+mod power;
 pub mod problem;
 mod queue;
 mod run;
@@ -30,7 +31,7 @@ mod wifi_check;
 pub use bond::{Bond, BondHash, BondMode, Lacp, Misfit};
 pub use check::Check;
 pub use cluster::{Cluster, DiskPreset, Generation, Group, Host, Node, NodePreset, Storage, Throttle};
-pub use document::{reference, schema};
+pub use document::{power_reference, reference, schema};
 pub use hadoop::{Hdfs, Job, JobCodec, MapReduce, Master, Scheduler, Uber, WorkloadKind};
 pub use mobility::{Mobility, MobilityKind, Place, PlaceKind};
 pub use network::{
@@ -39,6 +40,7 @@ pub use network::{
 };
 pub use nodes::NodeSpec;
 pub use plan::{Plan, PlannedAttempt, PlannedEnd, PlannedKind};
+pub use power::{BackgroundWork, DriveProfile, Power, PowerPolicy, ReplicaOrder, RestDepth, StartCost, StoragePlan};
 pub use problem::{Problem, ScenarioError, ScenarioWarnings, Source, Span};
 pub use queue::{Codel, FqCodel, Pie, PieDelay, Port, Queue, QueueKind, QueueLimit, Red, SharedBuffer};
 pub use run::{Fault, Fidelity, Run};

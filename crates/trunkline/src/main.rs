@@ -14,6 +14,7 @@ mod interrupt;
 #[cfg(feature = "jet")]
 mod jet;
 mod man;
+mod power;
 mod progress;
 mod run;
 mod screen;
@@ -82,6 +83,7 @@ fn dispatch(command: Command) -> Result<(), Failure> {
         Command::Study(study) => study::study(&study),
         #[cfg(feature = "jet")]
         Command::Jet(command) => jet::jet(&command),
+        Command::Power(command) => power::power(&command),
         Command::Bench(bench) => bench::bench(&bench),
         #[cfg(feature = "testbed")]
         Command::Testbed(testbed) => testbed::testbed(testbed),

@@ -15,5 +15,6 @@ mod keeping;
 mod layout;
 #[cfg(feature = "jet")]
 mod packaging;
+mod power;
 mod study;
 mod support;
