@@ -1,7 +1,7 @@
 //! What a scenario may say, for editors and for people.
 
-use super::Scenario;
 use super::key::{Key, KeyDoc, Section};
+use super::{Scenario, StoragePlan};
 use serde_json::{Value as Json, json};
 use std::fmt::Write;
 
@@ -34,6 +34,25 @@ pub fn reference() -> String {
         let list = table.kind.starts_with("list");
         let title = if list { format!("`[[{}]]`", table.path) } else { format!("`[{}]`", table.path) };
         section(&mut text, &title, &table.doc, collapsed(&rows, table, &tables).into_iter());
+    }
+    text
+}
+
+/// The reference of every key of a plan of `trunkline power plan`, as Markdown.
+pub fn power_reference() -> String {
+    let mut text = String::from(
+        "# Plan of `trunkline power plan`\n\n\
+         One TOML file describes the disks of a cluster, the requests of a day, and the policies to set side by side. \
+         Values have units as in a [scenario](scenario.md). What the policies do, and by which source, is in \
+         [energy.md](../models/energy.md#power-of-disks).\n",
+    );
+    let rows = StoragePlan::reference();
+    let (tables, texts): (Vec<_>, Vec<_>) =
+        rows.iter().filter(|row| !row.path.contains('.')).partition(|row| is_table(row));
+    section(&mut text, "Top level", "", texts.into_iter().cloned());
+    for table in tables {
+        let (path, inside) = (&table.path, inside(&rows, table));
+        section(&mut text, &format!("`[[{path}]]`"), &table.doc, inside.into_iter());
     }
     text
 }

@@ -16,6 +16,7 @@ mod mobility;
 mod network;
 mod nodes;
 mod plan;
+mod power;
 pub mod problem;
 mod queue;
 mod run;
@@ -32,7 +33,7 @@ pub use bond::{Bond, BondHash, BondMode, Lacp, Misfit};
 pub use check::Check;
 pub use cluster::{Cluster, Generation, Group, Host, Node, NodePreset, Throttle};
 pub use disk::{Array, Disk, DiskPreset, DiskRole, DiskScheduler, RaidLevel, Storage};
-pub use document::{reference, schema};
+pub use document::{power_reference, reference, schema};
 pub use hadoop::{Hdfs, Job, JobCodec, MapReduce, Master, Placement, PlacementKind, Scheduler, Uber, WorkloadKind};
 pub use mobility::{Mobility, MobilityKind, Place, PlaceKind};
 pub use network::{
@@ -41,6 +42,7 @@ pub use network::{
 };
 pub use nodes::NodeSpec;
 pub use plan::{Plan, PlannedAttempt, PlannedEnd, PlannedKind};
+pub use power::{BackgroundWork, DriveProfile, Power, PowerPolicy, ReplicaOrder, RestDepth, StartCost, StoragePlan};
 pub use problem::{Problem, ScenarioError, ScenarioWarnings, Source, Span};
 pub use queue::{Codel, FqCodel, Pie, PieDelay, Port, Queue, QueueKind, QueueLimit, Red, SharedBuffer};
 pub use run::{Fault, Fidelity, Run};

@@ -12,6 +12,7 @@ mod lower;
 mod run;
 mod run_result;
 mod sample;
+pub mod storage_plan;
 mod throttle;
 mod watch;
 pub mod world;

@@ -80,6 +80,9 @@ A search that is interrupted, or cut by its budget, goes on when the same comman
     /// Place records by their key, so that the shuffle stays local
     #[command(subcommand)]
     Kat(crate::kat_args::Kat),
+    /// Rest of a cluster's disks: what it would save, and what it would cost
+    #[command(subcommand)]
+    Power(Power),
     /// Measure packet-hops per CPU second and memory on fixed workloads
     #[command(after_help = "Examples:
   trunkline bench
@@ -211,6 +214,32 @@ pub struct Effort {
     /// Show no progress
     #[arg(long, short)]
     pub quiet: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Power {
+    /// Replay a workload's day on the disks of a cluster, under each policy of a plan
+    ///
+    /// For each policy: energy, what it saves against disks that never rest, that as a part of what an oracle saves
+    /// which knows all requests, the ceiling of any policy with these depths, starts of motors, and how long requests
+    /// waited for their disk.
+    #[command(after_help = "Examples:
+  trunkline power plan FB-2009.tsv.gz scenarios/power/fb-2009.toml
+  trunkline power plan FB-2009.tsv.gz plan.toml --json | jq .policies[].saved")]
+    Plan(PowerPlan),
+}
+
+#[derive(Debug, clap::Args)]
+pub struct PowerPlan {
+    /// A workload of SWIM, compressed or not; `-` is standard input
+    #[arg(value_name = "WORKLOAD", value_hint = ValueHint::FilePath)]
+    pub workload: PathBuf,
+    /// The plan: nodes, disks, their drive, policies; a TOML file, `-` is standard input
+    #[arg(value_name = "PLAN", value_hint = ValueHint::FilePath)]
+    pub storage: PathBuf,
+    /// Print the figures as JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, clap::Args)]

@@ -19,6 +19,7 @@ mod jet;
 mod kat;
 mod kat_args;
 mod man;
+mod power;
 mod progress;
 mod run;
 mod screen;
@@ -91,6 +92,7 @@ fn dispatch(command: Command) -> Result<(), Failure> {
         #[cfg(feature = "jet")]
         Command::Jet(command) => jet::jet(&command),
         Command::Kat(command) => kat::kat(&command),
+        Command::Power(command) => power::power(&command),
         Command::Bench(bench) => bench::bench(&bench),
         #[cfg(feature = "testbed")]
         Command::Testbed(testbed) => testbed::testbed(testbed),

@@ -10,6 +10,7 @@ mod hadoop;
 mod hosts;
 mod mobility;
 mod phy;
+pub mod power;
 mod queue;
 mod tcp;
 mod topology;

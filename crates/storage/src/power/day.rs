@@ -2,7 +2,8 @@
 //!
 //! Each disk serves its requests in order of arrival. A read goes to one of the disks that hold its block, a write to
 //! all. Background work that may wait does so until its disk is ready for other reasons, or for the disk's planned
-//! window.
+//! window. With off-loading a copy for a disk at rest is written to a log on a primary disk that is not a home of the
+//! block ([`super::offload`] has the rule), read there and written home at the same occasions.
 
 use super::controller::Controller;
 use super::gears::{Gears, GearsSpec};
@@ -55,6 +56,8 @@ pub struct DaySpec {
     pub gears: GearsSpec,
     /// Between two planned windows of a disk; `None`: background work wakes its disk.
     pub windows: Option<Time>,
+    /// Writes for disks at rest go to logs on primary disks; only with windows, in which they go home.
+    pub offload: bool,
     /// The end of the day. Requests end before it.
     pub end: Time,
 }
@@ -95,6 +98,8 @@ pub struct Day {
     pub unserved: usize,
     /// Most gears in use.
     pub gears_most: u32,
+    /// Copies that were off-loaded.
+    pub offloaded: u64,
 }
 
 /// Why a day cannot be replayed.
@@ -136,6 +141,8 @@ struct Pending {
     service: Time,
     cause: Cause,
     counted: bool,
+    /// The disk that has it in its log.
+    log: Option<u32>,
 }
 
 #[derive(Debug, Default)]
@@ -161,7 +168,14 @@ struct Replay<'a> {
     heap: BinaryHeap<Reverse<(Time, Happening)>>,
     waits: Vec<Time>,
     ready: Vec<u32>,
+    primaries: Vec<u32>,
+    /// Where the search for a log's disk begins.
+    next_log: usize,
+    offloaded: u64,
 }
+
+/// Primary disks that are looked at for a log.
+const LOOKED_AT: usize = 64;
 
 /// Replays requests, which are in order of arrival.
 pub fn replay(spec: &DaySpec, accesses: &[Access]) -> Result<Day, DayError> {
@@ -184,8 +198,10 @@ impl<'a> Replay<'a> {
                 return Err(DayError::NoDisk { at: access.at, disk: *disk, disks: places.len() });
             }
         }
-        let primaries = units::count(spec.nodes.iter().flatten().filter(|(_, gear)| *gear == 0).count());
-        let gears = (spec.settings.policy == Policy::Gears).then(|| Gears::new(spec.gears, primaries, Time::ZERO));
+        let gears = spec.nodes.iter().flatten().map(|(_, gear)| *gear);
+        let primaries: Vec<u32> = (0..).zip(gears).filter(|(_, gear)| *gear == 0).map(|(disk, _)| disk).collect();
+        let of_one = units::count(primaries.len());
+        let gears = (spec.settings.policy == Policy::Gears).then(|| Gears::new(spec.gears, of_one, Time::ZERO));
         let queues = places.iter().map(|_| Queue::default()).collect();
         let armed = vec![Time::MAX; nodes.len()];
         Ok(Self {
@@ -202,6 +218,9 @@ impl<'a> Replay<'a> {
             heap: BinaryHeap::new(),
             waits: Vec::new(),
             ready: Vec::new(),
+            primaries,
+            next_log: 0,
+            offloaded: 0,
         })
     }
 
@@ -258,11 +277,7 @@ impl<'a> Replay<'a> {
         self.nodes[node as usize].on_timer(now, &mut ready);
         for place in ready.drain(..) {
             let disk = self.first[node as usize] + place;
-            let queue = &mut self.queues[disk as usize];
-            let deferred = std::mem::take(&mut queue.deferred);
-            for pending in deferred {
-                self.submit(now, disk, Pending { at: now, ..pending });
-            }
+            self.send_deferred(now, disk, None);
             self.start(now, disk);
         }
         self.ready = ready;
@@ -280,6 +295,7 @@ impl<'a> Replay<'a> {
             service: access.service,
             cause: access.cause,
             counted: !access.deferrable,
+            log: None,
         };
         if access.op == Op::Read && access.homes.len() > 1 {
             if let Some(disk) = self.choose(&access.homes) {
@@ -287,13 +303,56 @@ impl<'a> Replay<'a> {
             }
             return;
         }
+        let mut taken = access.homes.clone();
         for disk in access.homes.iter().copied() {
             let (node, place) = self.places[disk as usize];
             let ready = self.nodes[node as usize].disk(place).is_ready();
+            let resting = self.nodes[node as usize].disk(place).is_resting();
             if access.deferrable && self.spec.windows.is_some() && !ready {
                 self.queues[disk as usize].deferred.push_back(pending);
+            } else if access.op == Op::Write && self.spec.offload && resting && self.spec.windows.is_some() {
+                self.offload(now, disk, pending, &mut taken);
             } else {
                 self.submit(now, disk, pending);
+            }
+        }
+    }
+
+    /// A copy for a disk at rest goes to a log, or wakes the disk if there is none. `taken` are disks that stand for a
+    /// copy of the same block.
+    fn offload(&mut self, now: Time, home: u32, pending: Pending, taken: &mut Vec<u32>) {
+        let rank = |disk: u32| {
+            let (node, place) = self.places[disk as usize];
+            match self.nodes[node as usize].disk(place).state() {
+                PowerState::Read | PowerState::Write | PowerState::Idle => Some(0),
+                PowerState::Up(_) => Some(1),
+                PowerState::Rest(Depth::IdleB | Depth::IdleC) | PowerState::Down(Depth::IdleB | Depth::IdleC) => {
+                    Some(2)
+                }
+                PowerState::Rest(Depth::Standby) | PowerState::Down(Depth::Standby) => None,
+            }
+        };
+        let turn = (0..self.primaries.len().min(LOOKED_AT)).map(|step| (self.next_log + step) % self.primaries.len());
+        let free = turn.filter(|place| !taken.contains(&self.primaries[*place]));
+        let found = free.filter_map(|place| Some((rank(self.primaries[place])?, place))).min_by_key(|(rank, _)| *rank);
+        let Some((_, place)) = found else { return self.submit(now, home, pending) };
+        let log = self.primaries[place];
+        self.next_log = (place + 1) % self.primaries.len();
+        self.offloaded += 1;
+        taken.push(log);
+        self.submit(now, log, pending);
+        let copy = Pending { cause: Cause::Flush, counted: false, log: Some(log), ..pending };
+        self.queues[home as usize].deferred.push_back(copy);
+    }
+
+    /// What has waited for a disk goes there, what is in a log by way of it.
+    fn send_deferred(&mut self, now: Time, disk: u32, cause: Option<Cause>) {
+        for pending in std::mem::take(&mut self.queues[disk as usize].deferred) {
+            if let Some(log) = pending.log {
+                self.submit(now, log, Pending { at: now, op: Op::Read, log: None, ..pending });
+                self.submit(now, disk, Pending { at: now, log: None, ..pending });
+            } else {
+                self.submit(now, disk, Pending { at: now, cause: cause.unwrap_or(pending.cause), ..pending });
             }
         }
     }
@@ -362,10 +421,7 @@ impl<'a> Replay<'a> {
         if let Some(every) = self.spec.windows {
             self.heap.push(Reverse((now + every, Happening::Window(disk))));
         }
-        let deferred = std::mem::take(&mut self.queues[disk as usize].deferred);
-        for pending in deferred {
-            self.submit(now, disk, Pending { at: now, cause: Cause::Window, ..pending });
-        }
+        self.send_deferred(now, disk, Some(Cause::Window));
     }
 
     fn gears_due(&mut self, now: Time) {
@@ -397,23 +453,25 @@ impl<'a> Replay<'a> {
                 stagger,
                 patient: true,
             };
+            // Not what the end has cut off: the oracle need not serve that either.
+            let visits = &queue.visits[..queue.visits.len() - queue.waiting.len()];
             let heads = [Depth::IdleB, Depth::IdleC].map(|depth| power.wakes(depth).iter().sum::<u32>());
             DiskDay {
                 gear: controller.gear(place),
                 energy: power.energy(end),
-                always_on: oracle::always_on(power.profile(), &queue.visits, end),
-                least: oracle::least(power.profile(), &queue.visits, &limits, end),
+                always_on: oracle::always_on(power.profile(), visits, end),
+                least: oracle::least(power.profile(), visits, &limits, end),
                 times: power.times(end),
                 starts: *power.wakes(Depth::Standby),
                 loads: heads.iter().sum(),
                 starts_most: most_in_a_day(power.changes()),
-                requests: queue.visits.len() as u64,
+                requests: visits.len() as u64,
                 changes: power.changes().to_vec(),
             }
         };
         let disks = self.queues.iter().enumerate().map(disk).collect();
         let unserved = self.queues.iter().map(|queue| queue.waiting.len()).sum();
-        Day { disks, waits: self.waits, unserved, gears_most: self.gears_most }
+        Day { disks, waits: self.waits, unserved, gears_most: self.gears_most, offloaded: self.offloaded }
     }
 }
 

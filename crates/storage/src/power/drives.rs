@@ -1,12 +1,12 @@
 //! Real drives, each figure with its source.
 //!
 //! Manuals of SAS and SATA drives print currents at 5 V and 12 V; a power is `5 I5 + 12 I12`, in watts. What a start
-//! costs no manual prints: they give the peak current, and the time to ready. Two estimates bound it. `Typical`: 60 % of
-//! the peak for 12 s. `Worst`: the peak for 20 s. A drive that someone has measured needs no estimate.
+//! costs no manual prints: they give the peak current, and the time to ready. Two estimates bound it. `Typical`: 60 %
+//! of the peak for 12 s. `Worst`: the peak for 20 s. A drive that someone has measured needs no estimate.
 //!
-//! `Idle_C` needs 3 to 15 s to come back, at no more than the power in use, `Idle_B` less than 650 ms (HGST Ultrastar 7K2
-//! Technical Reference Manual, power conditions). How long a motor takes to stop is not printed for these drives: it is
-//! counted at the power of standby.
+//! `Idle_C` needs 3 to 15 s to come back, at no more than the power in use, `Idle_B` less than 650 ms (HGST Ultrastar
+//! 7K2 Technical Reference Manual, power conditions). How long a motor takes to stop is not printed for these drives:
+//! it is counted at the power of standby.
 
 use super::profile::{Profile, Rest, Transition};
 use units::{Energy, Power, Time};

@@ -4,8 +4,8 @@
 //! **The rule.** An acknowledged write has as many durable copies as it has homes, each on a disk of its own. A copy is
 //! durable when its disk has flushed it, at home or in a log; a disk at rest keeps what it has flushed. So:
 //!
-//! 1. A write is acknowledged when each home, or a log that stands for it, has reported its copy durable. No disk stands
-//!    for two homes of a write, nor for one beside being a home of it.
+//! 1. A write is acknowledged when each home, or a log that stands for it, has reported its copy durable. No disk
+//!    stands for two homes of a write, nor for one beside being a home of it.
 //! 2. A log's copy is discarded only after the home has reported its own copy durable.
 //! 3. What a log holds says whose copy it is. After a crash the logs and the homes alone tell what is still to be done.
 
@@ -58,7 +58,10 @@ pub enum Effect {
 
 /// There are fewer ready disks than copies to keep on them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
-#[error("{asleep} homes are at rest, and {logs} other ready disks may hold logs for them: wake {} of the homes", asleep - logs)]
+#[error(
+    "{asleep} homes are at rest, and {logs} other ready disks may hold logs for them: wake {} of the homes",
+    asleep - logs
+)]
 pub struct TooFewLogs {
     /// Homes at rest.
     pub asleep: usize,
@@ -150,7 +153,8 @@ impl OffloadLog {
         self.pending.is_empty()
     }
     /// What is to be done after a crash, from what the disks have durably: copies whose home has its own are discarded,
-    /// the others are owed. A write that was not acknowledged has what was flushed of it, as under replication it would.
+    /// the others are owed. A write that was not acknowledged has what was flushed of it, as under replication it
+    /// would.
     pub fn recover(durable: &BTreeSet<(Write, Copy)>, out: &mut Vec<Effect>) -> Self {
         let mut log = Self::default();
         for &(write, copy) in durable {

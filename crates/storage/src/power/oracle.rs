@@ -1,8 +1,8 @@
 //! What a disk would draw at least, had it known every request in advance: the yardstick of the policies.
 //!
 //! The requests of a disk and their service times make busy periods and gaps between them. In each gap the disk stays
-//! idle or rests at one depth, and the wear budget bounds how often it has stood by until then. A dynamic programme over
-//! the gaps, backwards, finds the cheapest choice (states: gap, rests in standby so far).
+//! idle or rests at one depth, and the wear budget bounds how often it has stood by until then. A dynamic programme
+//! over the gaps, backwards, finds the cheapest choice (states: gap, rests in standby so far).
 //!
 //! No policy can beat it, because each choice is counted at less than any policy pays for it:
 //!

@@ -58,8 +58,8 @@ impl Disks {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// Writes to three of six homes, some at rest, logs on six other disks; flushes end in any order, homes come and go.
-    /// A kill at every step loses no acknowledged write.
+    /// Writes to three of six homes, some at rest, logs on six other disks; flushes end in any order, homes come and
+    /// go. A kill at every step loses no acknowledged write.
     #[test]
     fn a_kill_at_any_step_loses_nothing_that_was_acknowledged(
         actions in prop::collection::vec((0..8_u32, 0..6_u32, any::<u8>(), 0..100_usize), 1..60),

@@ -175,7 +175,15 @@ fn day(disk: Profile, settings: Settings, reads: &[(u64, u64)], background: bool
     let end = at + work + S * 1_000;
     let gears = GearsSpec::of(1);
     let windows = background.then_some(S * 7_200);
-    let spec = DaySpec { nodes: vec![vec![(disk, 1)]], settings, order: ReadOrder::Awake, gears, windows, end };
+    let spec = DaySpec {
+        nodes: vec![vec![(disk, 1)]],
+        settings,
+        order: ReadOrder::Awake,
+        gears,
+        windows,
+        offload: false,
+        end,
+    };
     (replay(&spec, &accesses).unwrap(), visits, end)
 }
 
@@ -316,4 +324,35 @@ fn the_budget_binds_the_oracle() {
     for (per_day, rests) in [(2, 1.0), (9, 3.0), (30, 10.0)] {
         assert!((least(per_day) - (on - rests * each)).abs() < 1e-6, "{per_day}: {}", least(per_day));
     }
+}
+
+/// Two nodes with a primary and a backup disk each. A write while the backup rests goes to the other primary's log, and
+/// home in the window at 2 h; the reads of the log are done there too. Without a log it wakes the backup.
+#[test]
+fn a_write_for_a_disk_at_rest_goes_to_a_log_and_home_in_the_window() {
+    let disk = drive("constellation-es3-4tb");
+    let write =
+        Access { at: S * 1_000, op: Op::Write, service: S, homes: vec![0, 3], cause: Cause::Write, deferrable: false };
+    let found = |offload: bool| {
+        let spec = DaySpec {
+            nodes: vec![vec![(disk, 0), (disk, 1)]; 2],
+            settings: Settings::of(Policy::Timeout(None)),
+            order: ReadOrder::Awake,
+            gears: GearsSpec::of(2),
+            windows: Some(S * 9_000),
+            offload,
+            end: S * 20_000,
+        };
+        replay(&spec, std::slice::from_ref(&write)).unwrap()
+    };
+    let (with, without) = (found(true), found(false));
+    assert_eq!((with.offloaded, without.offloaded), (1, 0));
+    assert_eq!(with.waits, [Time::ZERO; 2], "both copies at once");
+    assert_eq!(without.waits, [Time::ZERO, S * 12]);
+    assert_eq!(with.disks.iter().map(|disk| disk.requests).collect::<Vec<_>>(), [1, 0, 2, 1]);
+    assert_eq!(with.disks[3].starts[Cause::Flush.kind()], 1);
+    assert_eq!(without.disks[3].starts[Cause::Write.kind()], 1);
+    let start = with.disks[3].changes.iter().find(|change| change.cause.is_some()).unwrap();
+    // Windows of the four disks are spread over the 9,000 s.
+    assert_eq!(start.at, S * 7_200);
 }

@@ -37,8 +37,8 @@ fn break_even_times_lie_where_others_compute_them() {
     }
 }
 
-/// 8.0 W idle and 1.2 W in standby, three replicas: 56.7 % of the idle power is the most (the document's "at least 50 %"
-/// is (r - 1) / r of a standby that draws nothing).
+/// 8.0 W idle and 1.2 W in standby, three replicas: 56.7 % of the idle power is the most (the document's "at least
+/// 50 %" is (r - 1) / r of a standby that draws nothing).
 #[test]
 fn what_standby_alone_can_save_has_a_ceiling() {
     let mut drive = profile("constellation-es3-4tb");

@@ -17,5 +17,6 @@ mod keeping;
 mod layout;
 #[cfg(feature = "jet")]
 mod packaging;
+mod power;
 mod study;
 mod support;
