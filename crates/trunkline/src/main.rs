@@ -3,6 +3,7 @@
 mod args;
 mod bench;
 mod compare;
+mod estimate;
 mod estimates;
 #[cfg(test)]
 mod examples;
@@ -70,7 +71,7 @@ fn main() -> ExitCode {
 
 fn dispatch(command: Command) -> Result<(), Failure> {
     match command {
-        Command::Run(_) | Command::Compare(_) | Command::Import(_) | Command::Bench(_) => {
+        Command::Run(_) | Command::Compare(_) | Command::Estimate(_) | Command::Import(_) | Command::Bench(_) => {
             interrupt::limit(300)
         }
         // Many small runs, which hear at once, and a message that says how many are kept.
@@ -80,6 +81,7 @@ fn dispatch(command: Command) -> Result<(), Failure> {
     match command {
         Command::Run(run) => run::run(&run),
         Command::Compare(compare) => compare::compare(&compare),
+        Command::Estimate(estimate) => estimate::estimate(&estimate),
         Command::Import(import) => import::import(&import),
         Command::Study(study) => study::study(&study),
         #[cfg(feature = "jet")]
