@@ -83,7 +83,7 @@ impl<'a> Stages<'a> {
         let master = mapreduce.app_master.heartbeat.as_secs_f64();
         // YARN: the AppMaster's first heartbeat asks for nothing, its second asks, its third is given containers.
         let (begin, turn) =
-            if yarn { (2.0 * master, (heartbeat + master) / 2.0) } else { (heartbeat, heartbeat / 2.0) };
+            if yarn { (2.0 * master, f64::midpoint(heartbeat, master)) } else { (heartbeat, heartbeat / 2.0) };
         Ok(Self {
             config: mapreduce,
             cluster,

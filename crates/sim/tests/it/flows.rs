@@ -39,7 +39,7 @@ impl Drop for Scratch {
 /// The rows in the order in which they were handed out, and how many at a time.
 fn streamed(scenario: &Scenario, folder: &Folder) -> (RunResult, Vec<Flow>, Vec<usize>) {
     let names = scenario.nodes().into_iter().map(|node| node.name).collect();
-    let (mut rows, mut pieces, mut file) = (Vec::new(), Vec::new(), folder.flows(names));
+    let (mut rows, mut pieces, mut file) = (Vec::new(), Vec::new(), folder.flows(names, false));
     let mut take = |flows: &[Flow]| {
         pieces.push(flows.len());
         rows.extend_from_slice(flows);
