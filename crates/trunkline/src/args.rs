@@ -40,6 +40,11 @@ A call of several runs that is interrupted, or that cannot write, keeps the fini
   trunkline compare terasort.toml --fidelity packet,flow
   trunkline compare a.toml b.toml c.toml --set mapreduce.reducers=8")]
     Compare(Compare),
+    /// Say how long a job takes from closed forms, with bounds, in milliseconds
+    #[command(after_help = "Examples:
+  trunkline estimate scenarios/terasort.toml
+  trunkline estimate scenarios/terasort.toml --set network.rate='100 Mbit/s' --simulate")]
+    Estimate(Estimate),
     /// Print the JSON Schema of a scenario, by which editors complete and check it
     #[command(after_help = "Examples:
   trunkline schema > trunkline.schema.json
@@ -156,6 +161,23 @@ pub struct Compare {
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub out: Option<PathBuf>,
     /// Print the figures as JSON
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub effort: Effort,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Estimate {
+    /// The scenario, a TOML file; `-` is standard input
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub scenario: PathBuf,
+    #[command(flatten)]
+    pub change: Change,
+    /// Simulate it, too, at the scenario's fidelity, and show both
+    #[arg(long)]
+    pub simulate: bool,
+    /// Print the estimate as JSON
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]

@@ -6,6 +6,7 @@ mod advise_text;
 mod args;
 mod bench;
 mod compare;
+mod estimate;
 mod estimates;
 #[cfg(test)]
 mod examples;
@@ -76,7 +77,12 @@ fn main() -> ExitCode {
 
 fn dispatch(command: Command) -> Result<(), Failure> {
     match command {
-        Command::Run(_) | Command::Compare(_) | Command::Import(_) | Command::Bench(_) | Command::Kat(_) => {
+        Command::Run(_)
+        | Command::Compare(_)
+        | Command::Estimate(_)
+        | Command::Import(_)
+        | Command::Bench(_)
+        | Command::Kat(_) => {
             interrupt::limit(300);
         }
         // Many small runs, which hear at once, and a message that says how many are kept.
@@ -86,6 +92,7 @@ fn dispatch(command: Command) -> Result<(), Failure> {
     match command {
         Command::Run(run) => run::run(&run),
         Command::Compare(compare) => compare::compare(&compare),
+        Command::Estimate(estimate) => estimate::estimate(&estimate),
         Command::Import(import) => import::import(&import),
         Command::Study(study) => study::study(&study),
         Command::Advise(args) => advise::advise(&args),

@@ -136,8 +136,8 @@ fn described(result: &RunResult, scenario: &Scenario, facts: &mut Vec<Fact>) {
     if result.has_packets() {
         facts.push(fact("TCP", tcp(scenario)));
     } else {
-        let shared = "whole, one after another through each node's interface";
-        facts.push(fact("Messages", format!("{shared}; TCP, queues and losses are not modelled (experimental)")));
+        let shared = "as flows that share links fairly below TCP's windows";
+        facts.push(fact("Messages", format!("{shared}; queues and what they drop are not modelled")));
     }
     if !result.jobs.is_empty() {
         facts.push(fact(

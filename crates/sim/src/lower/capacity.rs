@@ -2,10 +2,10 @@
 
 use super::disks::disk_spec;
 use super::topology::topology;
-use net::{FlowKey, Paths, Topology};
+use net::Topology;
 use scenario::Scenario;
 use storage::{DiskSpec, MediaRate};
-use units::{BitRate, Time};
+use units::BitRate;
 
 /// What a worker has of its machine; where several share one, its part.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,8 +33,6 @@ pub struct Reach {
     pub node: f64,
     /// Bytes of payload per second out of a rack; infinite where there is one.
     pub rack: f64,
-    /// Seconds of a round trip between two workers without queues.
-    pub rtt: f64,
 }
 
 /// The workers' machines.
@@ -99,7 +97,7 @@ pub fn reach(scenario: &Scenario) -> Reach {
     let hosts = topology.hosts();
     let links = hosts.iter().skip(1).filter_map(|host| topology.uplink(*host));
     let node = links.map(|link| rate(link).min(rate(link.reverse()))).fold(f64::INFINITY, f64::min);
-    Reach { node, rack: rack(scenario, &topology, rate), rtt: rtt(&topology) }
+    Reach { node, rack: rack(scenario, &topology, rate) }
 }
 
 /// The links between switches that leave the switch of the first worker, together.
@@ -115,12 +113,4 @@ fn rack(scenario: &Scenario, topology: &Topology, rate: impl Fn(net::LinkId) -> 
     };
     let sum: f64 = links.filter(between).map(rate).sum();
     if sum > 0.0 { sum } else { f64::INFINITY }
-}
-
-fn rtt(topology: &Topology) -> f64 {
-    let (Some(from), Some(to)) = (topology.hosts().get(1), topology.hosts().last()) else { return 0.0 };
-    let key = FlowKey { from: *from, to: *to, from_port: 32_768, to_port: 1 };
-    let links = Paths::new(topology).links(key, None).unwrap_or_default();
-    let one_way: Time = links.iter().map(|(link, _)| topology.spec(*link).delay).sum();
-    2.0 * one_way.as_secs_f64()
 }

@@ -432,7 +432,7 @@ fn the_page_is_tested_with_what_this_crate_writes() {
     assert!(std::fs::read_to_string(path).unwrap() == text, "report/test/run.json is not what this crate writes");
 }
 
-/// Flows have no TCP, queues or losses, so the page names none; what a node's interface and a shaper do is modelled.
+/// Flows have no queues, and of TCP no segments, so the page names none; what a node's interface and a shaper do is modelled.
 #[test]
 fn the_page_of_a_flow_run_says_what_was_modelled() {
     let text = "[cluster]\nworkers = 3\n[[network.shape]]\nrate = \"50 Mbit/s\"\n[job]\ninput = \"8 MB\"\n\
@@ -445,6 +445,6 @@ fn the_page_of_a_flow_run_says_what_was_modelled() {
     assert_eq!(fact("TCP"), None);
     assert_eq!(fact("Network"), Some("star, 1 Gbit/s, 25 us"));
     assert_eq!(fact("Shaper"), Some("the workers, each way: 50 Mbit/s"));
-    assert!(fact("Messages").is_some_and(|said| said.contains("TCP, queues and losses are not modelled")));
+    assert!(fact("Messages").is_some_and(|said| said.contains("queues and what they drop are not modelled")));
     assert!(data.network.is_empty());
 }

@@ -196,7 +196,7 @@ fn what_goes_against_expectation_is_said_with_its_place() {
             "4:9",
             "flows have no queues, and of TCP only windows, rates and timeouts",
         ),
-        ("[run]\nfidelity = \"flow\"\n[tcp]\ncontrol = \"bbr\"\n[job]", "4:11", "it has no effect"),
+        ("[run]\nfidelity = \"flow\"\n[tcp]\nnagle = false\n[job]", "4:9", "it has no effect"),
     ];
     for (text, place, says) in cases {
         let warning = warnings(text);
@@ -209,6 +209,8 @@ fn what_goes_against_expectation_is_said_with_its_place() {
         "[tcp]\nsack = false\ncontrol = \"newreno\"\n[job]",
         "[tcp]\nsack = false\n[job]",
         "[run]\nfidelity = \"flow\"\n[tcp]\nreceive-buffer = \"64 KiB\"\n[job]",
+        // Lossy wires and the controls' laws under losses are what flows have, too.
+        "[run]\nfidelity = \"flow\"\n[network]\nloss = 0.01\n[tcp]\ncontrol = \"bbr\"\n[job]",
     ] {
         assert_eq!(warnings(text), "", "{text}");
     }

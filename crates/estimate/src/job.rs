@@ -1,0 +1,341 @@
+//! A job's stages from its volumes and costs.
+
+use crate::machine::Cluster;
+use crate::mva::{Station, cycle, longest_of};
+use crate::{JobEstimate, Span, Unable, unable};
+use hadoop::mapreduce::{Generation, JobInput, JobSpec, MapReduceConfig, SET_UP_SHARE};
+use hadoop::workload::{Data, Source};
+use scenario::Scenario;
+use units::Bytes;
+
+/// What one task asks of its node: seconds at nobody, of a core, of a disk, of its link.
+#[derive(Clone, Copy, Debug, Default)]
+struct Work {
+    delay: f64,
+    cpu: f64,
+    disk: f64,
+    link: f64,
+}
+
+/// The stages of a job.
+#[derive(Debug)]
+pub(crate) struct Stages<'a> {
+    config: &'a MapReduceConfig,
+    cluster: &'a Cluster,
+    maps: f64,
+    reducers: f64,
+    map: Work,
+    reduce: Work,
+    /// Seconds before the first task starts, and between a task's end and the next one's start in its place.
+    begin: f64,
+    turn: f64,
+    /// The least time between two starts on a node.
+    pace: f64,
+    /// Bytes of the whole shuffle.
+    shuffled: f64,
+    /// Seconds that a map takes longer to read from another node, and how many maps do, at most.
+    remote: f64,
+    remotes: f64,
+    /// Bytes that a reduce writes, and into how many replicas.
+    written: f64,
+    replicas: f64,
+    /// What the largest reducer has, in units of the mean.
+    largest: f64,
+    /// Seconds after the last task.
+    end: f64,
+}
+
+impl<'a> Stages<'a> {
+    pub fn new(
+        scenario: &Scenario,
+        config: &'a hadoop::Config,
+        cluster: &'a Cluster,
+        spec: &JobSpec,
+    ) -> Result<Self, Unable> {
+        let mapreduce = &config.mapreduce;
+        let JobInput::Files(files) = &spec.input else {
+            return unable("a job with files named one by one", "where its splits lie decides; simulate it");
+        };
+        let input: f64 = files.iter().map(|file| file.get() as f64).sum();
+        let block = config.hdfs.block_size.get();
+        let maps = match spec.workload.source {
+            Source::Generated { maps } => f64::from(maps),
+            Source::File if spec.whole_files => files.len() as f64,
+            Source::File => files.iter().map(|file| file.get().div_ceil(block)).sum::<u64>() as f64,
+        }
+        .max(1.0);
+        let reads = !matches!(spec.workload.source, Source::Generated { .. });
+        let split = input / maps;
+        let yarn = mapreduce.generation == Generation::Yarn;
+        let reducers = spec.reducers;
+        let (map, output) = map_work(mapreduce, cluster, spec, split, reads);
+        let replicas = f64::from(
+            spec.workload.output_replication.map_or(config.hdfs.replication, u32::from).min(scenario.cluster.workers),
+        );
+        let side = split * spec.workload.side_output_ratio
+            + if reducers == 0 { output * spec.workload.reduce_ratio } else { 0.0 };
+        let map = with_writes(map, cluster, (side, replicas), maps);
+        let per_reducer = if reducers > 0 { output * maps / f64::from(reducers) } else { 0.0 };
+        let reduce = reduce_work(mapreduce, cluster, spec, per_reducer);
+        let written = per_reducer * spec.workload.reduce_ratio;
+        let reduce = with_writes(reduce, cluster, (written, replicas), f64::from(reducers));
+        let heartbeat = if yarn { config.yarn.node_heartbeat } else { mapreduce.hadoop1.heartbeat }.as_secs_f64();
+        let master = mapreduce.app_master.heartbeat.as_secs_f64();
+        // YARN: the AppMaster's first heartbeat asks for nothing, its second asks, its third is given containers.
+        let (begin, turn) =
+            if yarn { (2.0 * master, f64::midpoint(heartbeat, master)) } else { (heartbeat, heartbeat / 2.0) };
+        Ok(Self {
+            config: mapreduce,
+            cluster,
+            maps,
+            reducers: f64::from(reducers),
+            map,
+            reduce,
+            begin,
+            turn,
+            pace: heartbeat,
+            shuffled: output * maps,
+            remote: if reads { split / cluster.rate } else { 0.0 },
+            // A place that is free finds none of m maps near with probability (1 - r / W)^m: the sum over all m.
+            remotes: f64::from(config.hdfs.replication).recip().mul_add(cluster.workers, -1.0).max(0.0),
+            written,
+            replicas,
+            largest: largest(spec, reducers),
+            end: if yarn { master / 2.0 } else { heartbeat },
+        })
+    }
+
+    pub fn estimate(&self, name: &str) -> JobEstimate {
+        let held = self.held();
+        let all = self.cluster.workers * self.cluster.map_slots - self.cluster.master_slots;
+        let slots = (all - held).max(1.0);
+        let (first, mut maps) = self.stage(self.maps, slots, &self.map);
+        // Those that read from other nodes are the last to be placed.
+        if self.remotes >= 1.0 {
+            let over = (self.remote - self.map.cpu.max(self.map.disk)).max(0.0);
+            maps.mean += over;
+            maps.most = maps.most.max(maps.mean) + over;
+        }
+        let begin = Span::exactly(self.begin);
+        if self.reducers == 0.0 {
+            let maps_end = begin.plus(maps);
+            let mva = self.begin + self.by_mva(self.maps, slots, &self.map) + self.end;
+            return JobEstimate {
+                name: name.to_owned(),
+                maps: maps_end,
+                shuffle: Span::default(),
+                reduces: Span::exactly(self.end),
+                mva,
+            };
+        }
+        let places = (self.cluster.workers * self.cluster.reduce_slots - self.cluster.master_slots).max(1.0);
+        let waves = (self.reducers / places).ceil().max(1.0);
+        let at_once = self.reducers / waves;
+        let whole = self.shuffle(at_once);
+        // Reducers begin when slow start lets them, and have then to start.
+        let start = self.start();
+        let begun = |maps: f64| first + self.config.slow_start * (maps - first) + self.turn + start;
+        // What is left after the last map: its wave's outputs, or more where the network is behind.
+        let last = (slots / self.maps).min(1.0);
+        let behind = |maps: f64| {
+            let (begun, late) = (begun(maps), (begun(maps) - maps).max(0.0));
+            late + (whole - (maps - begun).max(0.0)).max(whole * last)
+        };
+        let poll = self.config.event_poll.as_secs_f64() / 2.0;
+        let shuffle = Span {
+            least: (whole - (maps.most - first).max(0.0)).max(whole * last),
+            mean: behind(maps.mean) + poll,
+            most: whole + start + self.turn + 2.0 * poll,
+        };
+        let (_, reduces) = self.stage(self.reducers, places.min(self.reducers), &self.reduce);
+        // Later waves fetch everything when they start.
+        let again = (waves - 1.0) * (whole + start);
+        let crowded = self.crowded(at_once);
+        let largest = (self.largest - 1.0) * self.alone(&self.reduce, 1.0);
+        let reduces = Span {
+            least: reduces.least + again,
+            mean: reduces.mean + again + self.end + largest + waves * crowded,
+            most: reduces.most
+                + again
+                + self.end
+                + self.largest * self.alone(&self.reduce, 1.0)
+                + 2.0 * waves * crowded,
+        };
+        let mva = self.begin
+            + self.by_mva(self.maps, slots, &self.map)
+            + whole * last
+            + self.by_mva(self.reducers, places, &self.reduce)
+            + self.end;
+        JobEstimate { name: name.to_owned(), maps: begin.plus(maps), shuffle, reduces, mva }
+    }
+
+    /// Places of maps that reducers take while maps run: those that slow start lets begin, up to half of what there is.
+    fn held(&self) -> f64 {
+        if self.config.generation == Generation::Hadoop1 || self.config.slow_start >= 1.0 {
+            return 0.0;
+        }
+        let all = self.cluster.workers * self.cluster.map_slots;
+        if self.maps <= all { 0.0 } else { self.reducers.min(all / 2.0) }
+    }
+
+    /// How long a task takes with so many on its node.
+    fn alone(&self, work: &Work, beside: f64) -> f64 {
+        let Work { delay, cpu, disk, link } = *work;
+        delay
+            + (cpu * (beside / self.cluster.cores).max(1.0))
+                .max(disk * (beside / self.cluster.disks).max(1.0))
+                .max(link * beside)
+    }
+
+    /// How long a task's turn takes where its node has always so many: of the busiest resource, or its own.
+    fn cycle(&self, work: &Work, beside: f64) -> f64 {
+        let busiest = (work.cpu / self.cluster.cores).max(work.disk / self.cluster.disks).max(work.link);
+        let own = work.delay + work.cpu.max(work.disk).max(work.link);
+        (busiest.max(self.pace) * beside).max(own + self.turn)
+    }
+
+    /// Seconds from a container's launch until its task's own work begins.
+    fn start(&self) -> f64 {
+        let cpu = self.config.jvm_start_cpu.as_secs_f64() + SET_UP_SHARE * self.config.task_overhead_cpu.as_secs_f64();
+        self.config.launch_latency.as_secs_f64() + cpu / self.cluster.speed
+    }
+
+    /// How long the network takes for all of a shuffle: into the nodes of so many reducers, out of all, or between racks.
+    fn shuffle(&self, reducers: f64) -> f64 {
+        let cluster = self.cluster;
+        let remote = self.shuffled * (1.0 - 1.0 / cluster.workers);
+        let per_reducer = remote / self.reducers * self.largest;
+        let into = per_reducer * (reducers / cluster.workers).ceil();
+        let out = remote / cluster.workers * (reducers / self.reducers);
+        let between = self.shuffled * (reducers / self.reducers) * (1.0 - 1.0 / cluster.racks) / cluster.racks;
+        (into.max(out) / cluster.rate).max(between / cluster.rack_rate)
+    }
+
+    /// How much longer writers take that choose the same nodes for their replicas: one shares a node on average with
+    /// (r - 1)(n - 1) / (W - 1) others, although the nodes' links would do for (r - 1) n / W.
+    fn crowded(&self, writers: f64) -> f64 {
+        if self.replicas < 2.0 || self.cluster.workers < 2.0 {
+            return 0.0;
+        }
+        let others = (self.replicas - 1.0) * (writers - 1.0) / (self.cluster.workers - 1.0);
+        let even = ((self.replicas - 1.0) * writers / self.cluster.workers).max(1.0);
+        self.written / self.cluster.rate * (1.0 + others - even).max(0.0)
+    }
+
+    /// When the first task ends, and how long all take. A node is given one task in a heartbeat, and has its tasks one
+    /// after the other in each of its places.
+    fn stage(&self, tasks: f64, slots: f64, work: &Work) -> (f64, Span) {
+        let slots = slots.min(tasks).max(1.0);
+        let on_node = (tasks / self.cluster.workers).ceil().max(1.0);
+        let places = (slots / self.cluster.workers).round().max(1.0);
+        let beside = places.min(on_node);
+        let (alone, cycle) = (self.alone(work, beside), self.cycle(work, beside));
+        let turn = 0.5 * (cycle + alone + self.turn);
+        let (rounds, place) = (((on_node - 1.0) / places).floor(), (on_node - 1.0) % places);
+        let mean = rounds * turn + place * self.pace + alone;
+        let least = (tasks * (cycle - self.turn) / slots).max(self.alone(work, 1.0)).min(mean);
+        let most =
+            ((tasks - 1.0) * (alone + self.turn).max(cycle) / slots + (beside - 1.0) * self.pace + alone).max(mean);
+        (alone, Span { least, mean, most })
+    }
+
+    /// The same by mean value analysis: rounds of as many tasks as there are places, each as long as the longest of its
+    /// node's.
+    fn by_mva(&self, tasks: f64, slots: f64, work: &Work) -> f64 {
+        let slots = slots.min(tasks).max(1.0);
+        let beside = (slots / self.cluster.workers).ceil().max(1.0);
+        let stations = [
+            Station { demand: work.delay + self.turn, servers: f64::INFINITY },
+            Station { demand: work.cpu, servers: self.cluster.cores.max(1.0) },
+            Station { demand: work.disk, servers: self.cluster.disks.max(1.0) },
+            Station { demand: work.link, servers: 1.0 },
+        ];
+        let customers = beside as u32;
+        let time = cycle(&stations, customers);
+        (tasks / slots - 1.0).max(0.0) * time + time * longest_of(customers) / longest_of(customers).max(1.0)
+    }
+}
+
+/// A map's work but for what it writes to HDFS, and the bytes of its output.
+fn map_work(config: &MapReduceConfig, cluster: &Cluster, spec: &JobSpec, split: f64, reads: bool) -> (Work, f64) {
+    let (workload, costs) = (&spec.workload, &spec.workload.costs);
+    let data = workload.map_output(Bytes::new(units::whole(split)));
+    let per_record = 1.0 + hadoop::workload::RECORD_METADATA as f64 / workload.map_record.max(1.0);
+    let soft = config.sort_buffer.get() as f64 * config.spill_percent;
+    let spills = (data.bytes.get() as f64 * per_record / soft).ceil().max(1.0);
+    let sorted = spec.reducers > 0 && data.records > 0;
+    let part = Data {
+        bytes: Bytes::new(units::whole(data.bytes.get() as f64 / spills)),
+        records: units::whole(data.records as f64 / spills),
+    };
+    let (kept, combine) = if sorted { workload.combine(part) } else { (data, 0.0) };
+    let spilled = if sorted { kept.materialized(spec.reducers).get() as f64 * spills } else { 0.0 };
+    let mut cpu = costs.map * split;
+    let mut output = data.bytes.get() as f64;
+    if sorted {
+        cpu += spills * (workload.sort_cpu(part.records) + combine) + costs.spill * spilled;
+        output = spilled;
+        if spills > 1.0 {
+            let (merged, again) = workload.combine(Data {
+                bytes: Bytes::new(units::whole(kept.bytes.get() as f64 * spills)),
+                records: units::whole(kept.records as f64 * spills),
+            });
+            let combines = spills >= f64::from(config.combine_min_spills) && workload.combiner.is_some();
+            cpu += costs.merge * spilled + if combines { again } else { 0.0 };
+            output = if combines { merged.materialized(spec.reducers).get() as f64 } else { spilled };
+        }
+    }
+    let ratio = spec.compression.map.as_ref().map_or(1.0, |codec| codec.ratio);
+    cpu += spec.compression.map.as_ref().map_or(0.0, |codec| codec.compress * spilled);
+    let start = config.jvm_start_cpu.as_secs_f64() + config.task_overhead_cpu.as_secs_f64();
+    let read = if reads { split / cluster.read + split / 4_194_304.0 * cluster.access } else { 0.0 };
+    // Files that fit into the cache go to the disk later.
+    let written = if spills > 1.0 { spilled + output } else { output } * ratio;
+    let behind = if written * cluster.map_slots > cluster.dirty { written / cluster.write } else { 0.0 };
+    let work = Work {
+        delay: config.launch_latency.as_secs_f64(),
+        cpu: (start + cpu) / cluster.speed,
+        disk: read + behind,
+        link: 0.0,
+    };
+    (work, output * ratio)
+}
+
+/// A reduce's work after its last fetch but for its output: the merges, and the reduce function.
+fn reduce_work(config: &MapReduceConfig, cluster: &Cluster, spec: &JobSpec, input: f64) -> Work {
+    let costs = &spec.workload.costs;
+    let plain = spec.compression.map.as_ref().map_or(input, |codec| input / codec.ratio.max(1e-9));
+    let memory = config.reduce_heap.get() as f64 * config.shuffle_buffer_percent;
+    let at_once = memory * config.shuffle_merge_percent;
+    let files = (plain / at_once).ceil().max(1.0);
+    let passes = if files > f64::from(config.sort_factor) { 2.0 } else { 1.0 };
+    // What is in memory at the end goes to disk first.
+    let left = plain.min(at_once);
+    let cpu = costs.merge * (left + (passes - 1.0) * plain) + costs.reduce * plain;
+    let set_up = config.task_overhead_cpu.as_secs_f64() * (1.0 - SET_UP_SHARE);
+    let from_disk = if input * cluster.reduce_slots > cluster.cache { input / cluster.read } else { 0.0 };
+    Work { delay: 0.0, cpu: (set_up + cpu) / cluster.speed, disk: from_disk, link: 0.0 }
+}
+
+/// Adds what each of so many tasks writes to HDFS: to disks, over its own link once, and into others' links.
+fn with_writes(work: Work, cluster: &Cluster, (bytes, replicas): (f64, f64), tasks: f64) -> Work {
+    let behind = bytes * replicas * cluster.map_slots > cluster.dirty;
+    let on_node = (tasks / cluster.workers).ceil().max(1.0);
+    let forwarded = if replicas > 1.0 { ((replicas - 1.0) * tasks / cluster.workers / on_node).max(1.0) } else { 0.0 };
+    Work {
+        disk: work.disk + if behind { bytes * replicas / cluster.write } else { 0.0 },
+        link: work.link + bytes * forwarded / cluster.rate,
+        ..work
+    }
+}
+
+/// The largest share of a reducer over the mean.
+fn largest(spec: &JobSpec, reducers: u32) -> f64 {
+    if reducers == 0 {
+        return 1.0;
+    }
+    let whole = Bytes::new(1 << 40);
+    let parts = spec.workload.partitions(reducers, 1);
+    let most = (0..reducers as usize).map(|r| parts.part(whole, r).get()).max().unwrap_or(0);
+    (most as f64 / whole.get() as f64 * f64::from(reducers)).max(1.0)
+}

@@ -1,0 +1,96 @@
+//! `trunkline estimate`.
+
+use crate::args::Estimate;
+use crate::emit;
+use crate::failure::{self, Failure};
+use crate::interrupt::STOP;
+use crate::progress::Meter;
+use crate::screen::Screen;
+use crate::table::Table;
+use estimate::{JobEstimate, Span};
+use results::{JobState, Phase, RunResult};
+use runs::{Effort, Inputs, run_all};
+use serde_json::{Value, json};
+use units::Time;
+
+/// Says how long a scenario's job takes, beside mean value analysis and, if asked, the simulation.
+pub fn estimate(args: &Estimate) -> Result<(), Failure> {
+    let (scenario, warnings) = Inputs::new(&STOP).scenario(&args.scenario, &args.change.to_change())?;
+    failure::warn(&warnings);
+    let jobs = estimate::estimate(&scenario).map_err(|unable| Failure::Input(unable.to_string()))?;
+    let mut simulated = None;
+    if args.simulate {
+        let meter = Meter::new(1, args.effort.quiet);
+        let progress = |run: usize, progress: &sim::Progress| meter.update(run, progress);
+        let effort = Effort { threads: args.effort.threads, stop: &STOP, progress: &progress };
+        let taken = run_all(std::slice::from_ref(&scenario), &effort, |result| Ok(simulated_spans(&result)));
+        meter.finish();
+        simulated = taken?.pop();
+    }
+    let found = |job: usize| simulated.as_ref().and_then(|jobs| jobs.get(job).copied().flatten());
+    if args.json {
+        let jobs: Vec<Value> = jobs.iter().enumerate().map(|(n, job)| in_json(job, found(n))).collect();
+        let text = json!({ "schema": "trunkline-estimate/1", "name": scenario.name, "jobs": jobs });
+        return emit(&format!("{text:#}\n"));
+    }
+    for (n, job) in jobs.iter().enumerate() {
+        emit(&shown(job, found(n), &Screen::of_output()))?;
+    }
+    Ok(())
+}
+
+/// Seconds of maps, shuffle, reduces and all of each job that succeeded.
+fn simulated_spans(result: &RunResult) -> Vec<Option<[f64; 4]>> {
+    let seconds = |from: Time, to: Time| to.saturating_sub(from).as_secs_f64();
+    let spans = |(number, job): (usize, &results::Job)| {
+        let (launch, finish) = job.launch.zip(job.finish).filter(|_| job.state == JobState::Succeeded)?;
+        let maps = result.attempts.iter().filter(|attempt| attempt.job as usize == number);
+        let maps = maps.filter(|attempt| attempt.kind == results::TaskKind::Map);
+        let maps = maps.filter(|attempt| attempt.state == results::AttemptState::Succeeded);
+        let mapped = maps.map(|attempt| attempt.finish).max().unwrap_or(launch);
+        let fetches = job.phases.iter().filter(|interval| interval.phase == Phase::Fetch);
+        let fetched = fetches.map(|interval| interval.finish).max().unwrap_or(mapped).max(mapped);
+        Some([seconds(launch, mapped), seconds(mapped, fetched), seconds(fetched, finish), seconds(launch, finish)])
+    };
+    result.jobs.iter().enumerate().map(spans).collect()
+}
+
+const STAGES: [&str; 4] = ["maps", "shuffle after them", "reduces", "launch to finish"];
+
+fn stages(job: &JobEstimate) -> [Span; 4] {
+    [job.maps, job.shuffle, job.reduces, job.total()]
+}
+
+fn in_json(job: &JobEstimate, simulated: Option<[f64; 4]>) -> Value {
+    let span = |span: Span| json!({ "least_s": span.least, "mean_s": span.mean, "most_s": span.most });
+    json!({
+        "name": job.name,
+        "maps": span(job.maps),
+        "shuffle": span(job.shuffle),
+        "reduces": span(job.reduces),
+        "total": span(job.total()),
+        "mva_total_s": job.mva,
+        "simulated": simulated.map(|[maps, shuffle, reduces, total]|
+            json!({ "maps_s": maps, "shuffle_s": shuffle, "reduces_s": reduces, "total_s": total })),
+    })
+}
+
+fn shown(job: &JobEstimate, simulated: Option<[f64; 4]>, screen: &Screen) -> String {
+    let mut table =
+        Table::new([job.name.as_str(), "at least s", "mean s", "at most s", "by MVA s", "simulated s", "off"]);
+    for (place, (name, span)) in STAGES.into_iter().zip(stages(job)).enumerate() {
+        let found = simulated.map(|seconds| seconds[place]);
+        let mva = if place == 3 { format!("{:.1}", job.mva) } else { "-".to_owned() };
+        let off = found.filter(|found| *found > 0.0).map(|found| 100.0 * (span.mean / found - 1.0));
+        table.row([
+            name.to_owned(),
+            format!("{:.1}", span.least),
+            format!("{:.1}", span.mean),
+            format!("{:.1}", span.most),
+            mva,
+            found.map_or_else(|| "-".to_owned(), |found| format!("{found:.1}")),
+            off.map_or_else(|| "-".to_owned(), |off| format!("{off:+.1} %")),
+        ]);
+    }
+    table.shown(screen)
+}
