@@ -104,7 +104,7 @@ impl PolicyDay {
         let mut waits = self.day.waits.clone();
         waits.sort_unstable();
         let last = waits.len().saturating_sub(1);
-        let place = units::whole((waits.len() as f64 * part).ceil()).saturating_sub(1) as usize;
+        let place = units::word(units::whole((waits.len() as f64 * part).ceil()).saturating_sub(1)) as usize;
         waits.get(place.min(last)).copied().unwrap_or_default()
     }
 }
@@ -227,8 +227,8 @@ pub fn run(plan: &StoragePlan, power: &Power, requests: &Requests) -> Result<Pol
     let (energy, always_on, least) = (sum(|disk| disk.energy), sum(|disk| disk.always_on), sum(|disk| disk.least));
     let (firsts, others) = (f64::from(plan.primary_disks), f64::from(plan.backup_disks));
     let rest = |profile: &Profile, deepest: Option<Depth>| {
-        let depths = Depth::ALL.into_iter().rev().filter(|depth| deepest.is_some_and(|deepest| *depth <= deepest));
-        depths.filter_map(|depth| profile.rest(depth)).next().map_or(profile.idle, |rest| rest.power).as_watts()
+        let mut depths = Depth::ALL.into_iter().rev().filter(|depth| deepest.is_some_and(|deepest| *depth <= deepest));
+        depths.find_map(|depth| profile.rest(depth)).map_or(profile.idle, |rest| rest.power).as_watts()
     };
     let idle = firsts * primary.idle.as_watts() + others * backup.idle.as_watts();
     let part = |first: f64, other: f64| 1.0 - (firsts * first + others * other) / idle.max(f64::MIN_POSITIVE);

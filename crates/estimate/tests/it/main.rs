@@ -23,25 +23,19 @@ impl Drawn {
     }
     fn scenario(&mut self) -> String {
         let workers = self.of(&[3_u32, 4, 5, 6, 8, 10, 12, 16, 20]);
-        let mut text = format!("cluster.workers = {workers}\nrun.fidelity = 'flow'\n");
         let (cores, disks) = (self.of(&[2, 4, 8]), self.of(&[1, 1, 2, 4]));
         let (disk, memory) = (self.of(&["sata-2009", "ssd", "virtual"]), self.of(&[4, 8, 16]));
-        text += &format!("node = {{ cores = {cores}, disks = {disks}, disk = '{disk}', memory = '{memory} GiB' }}\n");
         let rate = self.of(&["50 Mbit/s", "100 Mbit/s", "300 Mbit/s", "1 Gbit/s", "10 Gbit/s"]);
-        text += &match self.of(&["star", "star", "two-racks"]) {
-            "star" => format!("network.rate = '{rate}'\n"),
+        let network = match self.of(&["star", "star", "two-racks"]) {
+            "star" => format!("rate = '{rate}'"),
             racks => {
                 let over = self.of(&[1, 2, 4]);
-                format!(
-                    "network = {{ topology = '{racks}', rate = '{rate}', core = {{ oversubscription = {over} }} }}\n"
-                )
+                format!("topology = '{racks}', rate = '{rate}', core = {{ oversubscription = {over} }}")
             }
         };
         let (block, replicas) = (self.of(&[32, 64, 128]), self.of(&[1, 2, 3]));
-        text += &format!("hdfs = {{ block = '{block} MiB', replication = {replicas} }}\n");
         let reducers = self.of(&[1, 2, (workers / 2).max(1), workers, 2 * workers]);
         let slow_start = self.of(&[0.05, 0.05, 0.5, 1.0]);
-        text += &format!("mapreduce = {{ reducers = {reducers}, slowstart = {slow_start} }}\n");
         let megabytes = workers * self.of(&[40, 80, 130, 200, 320, 500, 750, 1_000]);
         let job = self.of(&[
             "workload = 'terasort'",
@@ -53,7 +47,16 @@ impl Drawn {
             "workload = 'generic', map-ratio = 0.3, reduce-ratio = 0.8",
             "workload = 'generic', map-ratio = 1.3, reduce-ratio = 0.2",
         ]);
-        text + &format!("job = [{{ {job}, input = '{megabytes} MB' }}]\n")
+        [
+            format!("cluster.workers = {workers}"),
+            "run.fidelity = 'flow'".to_owned(),
+            format!("node = {{ cores = {cores}, disks = {disks}, disk = '{disk}', memory = '{memory} GiB' }}"),
+            format!("network = {{ {network} }}"),
+            format!("hdfs = {{ block = '{block} MiB', replication = {replicas} }}"),
+            format!("mapreduce = {{ reducers = {reducers}, slowstart = {slow_start} }}"),
+            format!("job = [{{ {job}, input = '{megabytes} MB' }}]"),
+        ]
+        .join("\n")
     }
 }
 

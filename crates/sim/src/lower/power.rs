@@ -13,16 +13,15 @@ pub fn profiles(power: &Power) -> Result<Option<(Profile, Profile)>, Wrong> {
         StartCost::Typical => StartEstimate::Typical,
         StartCost::Worst => StartEstimate::Worst,
     };
-    let named = |key: &'static str, name: &str| match Drive::named(name) {
-        Some(drive) => Ok(drive.profile(estimate)),
-        None => {
+    let named = |key: &'static str, name: &str| {
+        Drive::named(name).map(|drive| drive.profile(estimate)).ok_or_else(|| {
             let names: Vec<_> = DRIVES.iter().map(|drive| drive.name).collect();
             let help = match units::nearest(name, names.iter().copied()) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("one of: {}", names.join(", ")),
             };
-            Err((key, format!("`{name}` is not a drive here"), help))
-        }
+            (key, format!("`{name}` is not a drive here"), help)
+        })
     };
     let primary = match (&power.profile, &power.drive) {
         (Some(_), Some(_)) => {
