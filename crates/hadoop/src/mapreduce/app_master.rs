@@ -169,6 +169,7 @@ impl MapReduce {
             resources: self.config.app_master.task(TaskKind::Map),
             count: job.wanted(TaskKind::Map),
             locations: Some(job.locations(&platform.ctx.nodes)),
+            strict: false,
             urgent: job.wants_again(),
             useless: self.useless_nodes(id, TaskKind::Map),
             since: since(TaskKind::Map),
@@ -178,6 +179,8 @@ impl MapReduce {
             resources: self.config.app_master.task(TaskKind::Reduce),
             count: self.masters[id.0 as usize].reduces.min(job.wanted(TaskKind::Reduce)),
             locations: job.homes(&platform.ctx.nodes),
+            // Until the one that waits longest has lost patience, no reducer is wanted away from its keys.
+            strict: job.insists(since(TaskKind::Reduce), platform.ctx.now),
             urgent: false,
             useless: self.useless_nodes(id, TaskKind::Reduce),
             since: since(TaskKind::Reduce),

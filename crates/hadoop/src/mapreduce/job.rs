@@ -354,14 +354,19 @@ impl Job {
         }
         Some(locations)
     }
+    /// Whether a reduce that has waited since then waits for the node with its keys.
+    pub fn insists(&self, since: Time, now: Time) -> bool {
+        self.spec.keyed.is_some_and(|keyed| since.saturating_add(keyed.patience) > now)
+    }
     /// Takes a reduce for a node: the next one; where the input is placed by key, one whose keys are the node's, else
     /// the next one that has waited long enough for its own.
     pub fn take_reduce_on(&mut self, node: NodeId, now: Time) -> Option<u32> {
-        let Some(keyed) = self.spec.keyed else { return self.take_reduce() };
+        if self.spec.keyed.is_none() {
+            return self.take_reduce();
+        }
         let may = |reduce: u32, job: &Self| {
             let task = &job.reduces[reduce as usize];
-            let patient = task.requested.saturating_add(keyed.patience) > now;
-            task.wanted > 0 && (job.home_of(reduce) == Some(node) || !patient)
+            task.wanted > 0 && (job.home_of(reduce) == Some(node) || !job.insists(task.requested, now))
         };
         let own = |reduce: &u32| self.home_of(*reduce) == Some(node) && may(*reduce, self);
         let place = self.waiting_reduces.iter().position(own);

@@ -88,7 +88,7 @@ impl Yarn {
                     found = Some(choice(request, locality));
                     break;
                 }
-                None => passed |= request.locations.is_some(),
+                None => passed |= request.locations.is_some() && !request.strict,
             }
         }
         let missed = &mut self.application_mut(id).missed;
@@ -112,6 +112,9 @@ impl Yarn {
         let Some(locations) = &request.locations else { return anywhere.then_some(Locality::Remote) };
         if locations.names_node(node) {
             return Some(Locality::Node);
+        }
+        if request.strict {
+            return None;
         }
         let workers = ctx.nodes.worker_count();
         let wanted = Wanted { containers: request.count, places: locations.places() };

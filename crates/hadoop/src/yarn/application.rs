@@ -94,6 +94,8 @@ pub struct ContainerRequest {
     pub count: u32,
     /// Where they would be near their input; none if that does not matter.
     pub locations: Option<Locations>,
+    /// On the named nodes or nowhere (`relaxLocality = false`).
+    pub strict: bool,
     /// The first of them go before everything else, and anywhere (`PRIORITY_FAST_FAIL_MAP`).
     pub urgent: bool,
     /// Nodes on which the AppMaster would give the containers back.

@@ -23,6 +23,8 @@ struct Toy {
     master: Option<ContainerId>,
     /// What its next heartbeats ask for.
     locations: Option<Locations>,
+    /// On the named nodes or nowhere.
+    strict: bool,
     wanted: u32,
     next_heartbeat: Time,
     /// Containers whose processes run.
@@ -52,6 +54,7 @@ impl Toy {
             application,
             master: None,
             locations: None,
+            strict: false,
             wanted: 0,
             next_heartbeat: Time::MAX,
             running: BTreeSet::new(),
@@ -110,6 +113,7 @@ impl Toy {
             resources: GIB,
             count: self.wanted,
             locations: self.locations.clone(),
+            strict: self.strict,
             urgent: false,
             useless: Vec::new(),
             since: Time::ZERO,
@@ -164,6 +168,23 @@ fn containers_are_granted_where_their_data_is() {
 
 /// Two workers with room for two each: the AppMaster's container and three more. The fourth waits until one has ended,
 /// and is granted by the heartbeat that says so, within a second; the AppMaster has it a heartbeat later.
+/// Four are wanted on worker 2, which has room for two beside what else runs there. Ordinary ones go elsewhere once offers
+/// have passed; strict ones wait.
+#[test]
+fn strict_requests_wait_for_their_node() {
+    for (strict, most) in [(true, 2), (false, 4)] {
+        let mut world = world(4, 2);
+        let mut toy = Toy::submit(&mut world);
+        let mut locations = Locations::nowhere(5);
+        locations.add(4, &[NodeId(2)], &world.cluster.context().nodes);
+        (toy.locations, toy.wanted, toy.strict) = (Some(locations), 4, strict);
+        toy.run_to(&mut world, seconds(20));
+        let nodes = toy.nodes(&world);
+        assert!(nodes.len() <= most && (!strict || nodes.iter().all(|node| *node == NodeId(2))), "{nodes:?}");
+        assert!(strict || nodes.len() == 4, "{nodes:?}");
+    }
+}
+
 #[test]
 fn a_container_that_ends_makes_room_for_the_next() {
     let mut world = world(2, 2);

@@ -295,7 +295,7 @@ fn bad_input_is_answered_with_its_place_and_leaves_nothing() {
         (&["run", "good.toml", "--seed", "x"], "invalid value 'x' for '--seed <N>'"),
         (&["run", "good.toml", "--pcap", "worker-9"], "there is no link `worker-9` to capture"),
         (&["run", "good.toml", "--pcap", "worker-1", "--runs", "2"], "--pcap is for a single run"),
-        (&["compare", "good.toml"], "2 values required"),
+        (&["compare", "good.toml"], "name two scenarios, or `--fidelity packet,flow`"),
         (&["rum", "good.toml"], "a similar subcommand exists: 'run'"),
     ];
     for (args, message) in cases {
