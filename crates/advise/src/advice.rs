@@ -5,6 +5,7 @@ use crate::outcome::Outcome;
 use crate::search::{BASELINE, NEGLIGIBLE, Search};
 use crate::setting::line;
 use results::Estimate;
+use scenario::Scenario;
 use serde::Serialize;
 
 /// The version of the JSON of an advice; its number goes up when a key changes its meaning or goes away.
@@ -149,6 +150,8 @@ pub struct Advice {
     pub runs: usize,
     /// Whether the search came to its end; else time was up.
     pub complete: bool,
+    /// What the scenario keeps remedies from showing.
+    pub notes: Vec<&'static str>,
     /// The objective as it is.
     pub base: Option<Spread>,
     /// Mean time and energy as it is.
@@ -196,6 +199,7 @@ impl Search {
             seeds: self.seeds,
             runs,
             complete: self.is_done(),
+            notes: notes(&self.base),
             base: Spread::of(&values),
             base_time_s: mean_of(&base, |run| run.time_s),
             base_energy_j: mean_of(&base, |run| run.energy_j),
@@ -367,6 +371,23 @@ impl Search {
         };
         first.jobs.iter().enumerate().filter_map(hurt).collect()
     }
+}
+
+/// What of a scenario is as recorded, whatever a remedy sets.
+fn notes(scenario: &Scenario) -> Vec<&'static str> {
+    let planned = scenario.job.iter().any(|job| job.plan.is_some());
+    let split = scenario.job.iter().any(|job| !job.splits.is_empty());
+    let mut notes = Vec::new();
+    if planned {
+        notes.push(
+            "a job has a recorded plan: attempts start where and when they did, so what would change that cannot show; \
+             import it with --cluster for a scenario that schedules",
+        );
+    }
+    if split {
+        notes.push("a job has recorded splits: another block size would make other maps, and is not tried");
+    }
+    notes
 }
 
 fn mean_of(runs: &[&Outcome], of: impl Fn(&Outcome) -> Option<f64>) -> Option<f64> {

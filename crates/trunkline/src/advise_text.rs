@@ -152,6 +152,9 @@ fn rest(advice: &Advice, screen: &Screen) -> String {
             let _ = writeln!(text, "{}", screen.wrapped(&format!("{what}: {}", names.join(", ")), 0));
         }
     }
+    for note in &advice.notes {
+        let _ = writeln!(text, "{}", screen.wrapped(&format!("note: {note}"), 0));
+    }
     let unfit = names(Verdict::Unfit).len();
     if unfit > 0 {
         let _ = writeln!(text, "{unfit} others are for other cases; --json says for which");

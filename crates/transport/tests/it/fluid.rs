@@ -13,7 +13,7 @@ struct Plain {
     id: Option<FluidId>,
 }
 
-fn share(hop: &Hop) -> f64 {
+fn share(hop: Hop) -> f64 {
     f64::from(hop.weight) / f64::from(WHOLE)
 }
 
@@ -21,11 +21,13 @@ fn share(hop: &Hop) -> f64 {
 fn fill(capacities: &[f64], flows: &mut [Plain]) {
     let mut held = vec![false; flows.len()];
     let mut rest = capacities.to_vec();
-    flows.iter_mut().for_each(|flow| flow.rate = 0.0);
+    for flow in flows.iter_mut() {
+        flow.rate = 0.0;
+    }
     while held.iter().any(|held| !held) {
         let weight = |link: u32| -> f64 {
             let rising = flows.iter().zip(&held).filter(|(_, held)| !**held);
-            rising.flat_map(|(flow, _)| &flow.path).filter(|hop| hop.link == link).map(share).sum()
+            rising.flat_map(|(flow, _)| &flow.path).filter(|hop| hop.link == link).copied().map(share).sum()
         };
         let weights: Vec<f64> = (0..capacities.len() as u32).map(weight).collect();
         let by_links =
@@ -76,13 +78,17 @@ fn pass(now: f64, wait: f64, fluid: &mut Fluid, capacities: &[f64], flows: &mut 
         let end = flows.iter().map(|flow| now + flow.left / flow.rate).fold(f64::INFINITY, f64::min);
         let next = fluid.next_end().unwrap_or(f64::INFINITY);
         if end > until && next > until {
-            flows.iter_mut().for_each(|flow| flow.left -= flow.rate * (until - now));
+            for flow in flows.iter_mut() {
+                flow.left -= flow.rate * (until - now);
+            }
             return Ok(until);
         }
         if !close(end, next) {
             return Err(format!("the next flow ends at {end}, not {next}"));
         }
-        flows.iter_mut().for_each(|flow| flow.left -= flow.rate * (end - now));
+        for flow in flows.iter_mut() {
+            flow.left -= flow.rate * (end - now);
+        }
         now = next.max(now);
         let mut ended = 0;
         while let Some(id) = fluid.ended(now) {
@@ -149,7 +155,7 @@ proptest! {
             }
             for link in 0..links {
                 let load: f64 = flows.iter().flat_map(|flow| flow.path.iter().map(|hop| (flow.rate, *hop)))
-                    .filter(|(_, hop)| hop.link == link).map(|(rate, hop)| rate * share(&hop)).sum();
+                    .filter(|(_, hop)| hop.link == link).map(|(rate, hop)| rate * share(hop)).sum();
                 prop_assert!((fluid.load(link) - load).abs() <= 1e-6 * capacities[link as usize]);
             }
         }
