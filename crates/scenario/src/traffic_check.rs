@@ -143,8 +143,8 @@ impl Check<'_> {
     }
 
     fn load(&mut self, path: &str, traffic: &Traffic) {
-        let written = |key: &str| self.tree.get(&format!("{path}.{key}")).is_some();
-        if traffic.load.is_some() && written("interval") {
+        // A resolved text states every key: its default contradicts nothing.
+        if traffic.load.is_some() && traffic.interval != Traffic::default().interval {
             self.says(&format!("{path}.load"), "`interval` says already how often sessions begin", "one of the two");
         }
         if traffic.load.is_some() && traffic.kind != TrafficKind::Poisson {

@@ -3,8 +3,8 @@
 use super::check::Check;
 use super::network::{node_name, node_number};
 use super::{
-    ChannelWidth, Driver, FadingKind, MobilityKind, RateControlKind, RoutingKind, TopologyKind, Wifi, WifiMode,
-    WifiQueue, WifiQueueKind, WifiStandard,
+    ChannelWidth, Driver, FadingKind, MobilityKind, Propagation, Radio, RateControlKind, RoutingKind, TopologyKind,
+    Wifi, WifiMode, WifiQueue, WifiQueueKind, WifiStandard,
 };
 use units::Distance;
 
@@ -98,14 +98,15 @@ impl Check<'_> {
             let message = "correlated fading is a sum of so many independent ones";
             self.says("network.wifi.propagation.m", message, "a whole number, 1 for Rayleigh");
         }
-        if fading != FadingKind::Correlated && self.tree.get("network.wifi.propagation.around").is_some() {
+        // A resolved text states every key: its default contradicts nothing.
+        if fading != FadingKind::Correlated && propagation.around != Propagation::default().around {
             let message = "only correlated fading has it";
             self.says("network.wifi.propagation.around", message, "`fading = \"correlated\"`");
         }
         if propagation.shadowing.is_some_and(|sigma| sigma.0 < 0.0) {
             self.says("network.wifi.propagation.shadowing", "a standard deviation is not negative", "\"4 dB\", say");
         }
-        if wifi.range.is_some() && self.tree.get("network.wifi.radio.sensitivity").is_some() {
+        if wifi.range.is_some() && wifi.radio.sensitivity != Radio::default().sensitivity {
             let message = "`range` sets the sensitivity";
             self.says("network.wifi.radio.sensitivity", message, "one of the two");
         }

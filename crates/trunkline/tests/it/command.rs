@@ -535,7 +535,11 @@ fn the_scenarios_of_the_tree_are_right() {
         if path.extension().is_some_and(|extension| extension == "toml") {
             let text = fs::read_to_string(&path).expect("readable");
             let scenario = sim::parse(&path.display().to_string(), &text, &[]);
-            scenario.unwrap_or_else(|error| panic!("{error}"));
+            let scenario = scenario.unwrap_or_else(|error| panic!("{error}"));
+            // What a run leaves as `scenario.toml` can be run, and is the same.
+            let resolved = sim::parse("scenario.toml", &scenario.to_toml(), &[]);
+            let resolved = resolved.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+            assert_eq!(resolved.digest(), scenario.digest(), "{}", path.display());
             count += 1;
         }
     }
