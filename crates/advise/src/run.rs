@@ -68,7 +68,11 @@ pub fn advise(
             break;
         }
         let mut missing: Vec<(Ask, Scenario, String)> = Vec::new();
+        let needed = made + asks.len();
         for ask in &asks {
+            if missing.len() == lot {
+                break;
+            }
             let scenario = search.scenario(*ask).map_err(Error::Internal)?;
             let name = format!("{}-{}.json", scenario.digest(), scenario.run.seed);
             let record = journal.record(&name).and_then(|text| serde_json::from_str::<Record>(&text).ok());
@@ -80,8 +84,7 @@ pub fn advise(
                 None => missing.push((*ask, scenario, name)),
             }
         }
-        tell(search.words(), made, made + missing.len());
-        missing.truncate(lot);
+        tell(search.words(), made, needed);
         let scenarios: Vec<Scenario> = missing.iter().map(|(_, scenario, _)| scenario.clone()).collect();
         let outcomes = run_all(&scenarios, effort, |result| {
             let outcome = Outcome::of(&result, &metrics);

@@ -9,8 +9,8 @@ use crate::{advise_text, emit};
 use ::advise::{Asked, Limits, Remedies, advise as search};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use runs::{Effort, Error, Inputs, file_name};
-use scenario::problem::Problems;
-use scenario::tree::Tree;
+use scenario::Scenario;
+use scenario::key::Section;
 use serde_json::json;
 use std::io::{self, IsTerminal};
 use std::path::Path;
@@ -38,9 +38,7 @@ pub fn advise(args: &Advise) -> Result<(), Failure> {
     let Some(path) = &args.scenario else { return Err(Failure::Input("there is no scenario".to_owned())) };
     let (scenario, warnings) = inputs.scenario(path, &args.change.to_change())?;
     failure::warn(&warnings);
-    let tree = Tree::parse(&scenario.to_toml(), 0, &mut Problems::default());
-    let defaults = scenario::reference();
-    if let Some(key) = args.keep.iter().find(|key| tree.get(key).is_none() && !is_known(key, &defaults)) {
+    if let Some(key) = args.keep.iter().find(|key| !is_known(key)) {
         return Err(Failure::Input(format!("--keep {key}: the scenario language has no such key")));
     }
     let budget = args.budget.unwrap_or(BUDGET);
@@ -71,17 +69,10 @@ pub fn advise(args: &Advise) -> Result<(), Failure> {
     emit(&format!("\nresults: {0}\nthe page: {0}/report.html\n", target.display()))
 }
 
-/// Whether the language has a key, by its reference: a section, or a key of one.
-fn is_known(key: &str, reference: &str) -> bool {
-    let (section, rest) = key.split_once('.').unwrap_or((key, ""));
-    let is_section = |line: &str| line == format!("## `[{section}]`") || line == format!("## `[[{section}]]`");
-    let mut lines = reference.lines().skip_while(|line| !is_section(line));
-    if lines.next().is_none() {
-        return false;
-    }
-    let own: String = rest.split('.').filter(|part| part.parse::<u32>().is_err()).collect::<Vec<_>>().join(".");
-    own.is_empty()
-        || lines.take_while(|line| !line.starts_with("## ")).any(|line| line.starts_with(&format!("| `{own}` ")))
+/// Whether the language has a key, or a section of that name; entries of lists have numbers.
+fn is_known(key: &str) -> bool {
+    let path: Vec<&str> = key.split('.').filter(|part| part.parse::<u32>().is_err()).collect();
+    Scenario::reference().iter().any(|doc| doc.path == path.join("."))
 }
 
 fn bar(quiet: bool) -> ProgressBar {
@@ -115,12 +106,11 @@ mod tests {
 
     #[test]
     fn keys_that_a_scenario_leaves_out_are_known() {
-        let reference = scenario::reference();
         for key in ["hdfs", "hdfs.replication", "job.0.output-replication", "tcp.queue-threshold"] {
-            assert!(is_known(key, &reference), "{key}");
+            assert!(is_known(key), "{key}");
         }
         for key in ["hdf", "hdfs.replicas", "job.0.outputs"] {
-            assert!(!is_known(key, &reference), "{key}");
+            assert!(!is_known(key), "{key}");
         }
     }
 }
