@@ -1,9 +1,9 @@
 //! The keys of a scenario, by which remedies are chosen and their values made.
 
+use results::TaskKind;
+use scenario::Scenario;
 use scenario::problem::Problems;
 use scenario::tree::{Inline, Tree, Value};
-use scenario::{Generation, Scenario};
-use units::Bytes;
 
 /// The keys of a resolved scenario.
 #[derive(Clone, Debug)]
@@ -12,19 +12,11 @@ pub struct Keys {
     slots: [u64; 2],
 }
 
-/// Containers of a kind that run at once, as far as memory, cores and slots say.
+/// Maps and reduces that all workers together have room for at once.
 fn slots(scenario: &Scenario) -> [u64; 2] {
-    let settings = &scenario.mapreduce;
+    let config = sim::hadoop_config(scenario);
     let workers = u64::from(scenario.cluster.workers);
-    if scenario.cluster.generation == Generation::Hadoop1 {
-        return [settings.map_slots, settings.reduce_slots].map(|slots| u64::from(slots) * workers);
-    }
-    let nodes = scenario.nodes();
-    let memory = nodes.get(1).map_or(Bytes::ZERO, |node| scenario.node_memory(node));
-    [settings.map_memory, settings.reduce_memory].map(|container| {
-        let container = container.max(settings.minimum_allocation).get().max(1);
-        (memory.get() / container).min(u64::from(settings.node_vcores)) * workers
-    })
+    [TaskKind::Map, TaskKind::Reduce].map(|kind| u64::from(config.places(kind)) * workers)
 }
 
 impl Keys {
@@ -75,8 +67,10 @@ mod tests {
         };
         let yarn = "[cluster]\nworkers = 3\n[mapreduce]\nnode-memory = \"4 GiB\"\nmap-memory = \"1 GiB\"\n\
             reduce-memory = \"1536 MiB\"\n[job]\n";
-        // Four maps or two reducers fit into 4 GiB; eight cores are enough.
+        // Four maps fit into 4 GiB, and two reducers: containers are multiples of 1 GiB. Eight cores are enough.
         assert_eq!(slots(yarn), ["12", "6"]);
+        let finer = yarn.replace("[job]", "minimum-allocation = \"768 MiB\"\n[job]");
+        assert_eq!(slots(&finer), ["6", "6"], "both take 1,536 MiB");
         assert_eq!(slots(&yarn.replace("[job]", "node-vcores = 3\n[job]")), ["9", "6"]);
         let old = "[cluster]\nworkers = 5\ngeneration = \"hadoop1\"\n[mapreduce]\nmap-slots = 3\n[job]\n";
         assert_eq!(slots(old), ["15", "10"]);

@@ -1,6 +1,8 @@
 //! What a cluster's nodes and links can do.
 
 use hadoop::mapreduce::Generation;
+use hadoop::record::TaskKind;
+use hadoop::yarn::Resources;
 use scenario::Scenario;
 use sim::Machine;
 
@@ -38,7 +40,7 @@ impl Cluster {
         let workers = machines.len().max(1) as f64;
         let mean = |of: fn(&Machine) -> f64| machines.iter().map(of).sum::<f64>() / workers;
         let network = sim::reach(scenario);
-        let (map_slots, reduce_slots, master_slots) = slots(config);
+        let places = |kind| f64::from(config.places(kind).max(1));
         Self {
             workers,
             cores: mean(|machine| machine.cores),
@@ -49,9 +51,9 @@ impl Cluster {
             access: mean(|machine| machine.access),
             cache: mean(|machine| machine.memory),
             dirty: mean(|machine| machine.memory) / 5.0,
-            map_slots,
-            reduce_slots,
-            master_slots,
+            map_slots: places(TaskKind::Map),
+            reduce_slots: places(TaskKind::Reduce),
+            master_slots: master_slots(config),
             rate: network.node,
             rack_rate: network.rack,
             racks: f64::from(scenario.racks().max(1)),
@@ -59,20 +61,12 @@ impl Cluster {
     }
 }
 
-/// Maps and reduces on a node, and how many maps an AppMaster takes the place of.
-fn slots(config: &hadoop::Config) -> (f64, f64, f64) {
+/// How many maps an AppMaster takes the place of.
+fn master_slots(config: &hadoop::Config) -> f64 {
     let mapreduce = &config.mapreduce;
     if mapreduce.generation == Generation::Hadoop1 {
-        let hadoop1 = &mapreduce.hadoop1;
-        return (f64::from(hadoop1.map_slots), f64::from(hadoop1.reduce_slots), 0.0);
+        return 0.0;
     }
-    let memory = |bytes: units::Bytes| {
-        let unit = config.yarn.minimum_allocation.get().max(1);
-        (bytes.get().div_ceil(unit).max(1) * unit) as f64
-    };
-    let (node, master) = (config.yarn.node_memory.get() as f64, &mapreduce.app_master);
-    let vcores = f64::from(config.yarn.node_vcores);
-    let fits = |bytes| (node / memory(bytes)).floor().min(vcores).max(1.0);
-    let map = memory(master.map_memory);
-    (fits(master.map_memory), fits(master.reduce_memory), memory(master.memory) / map)
+    let memory = |memory| config.yarn.normalized(Resources { memory, vcores: 1 }).memory.get() as f64;
+    memory(mapreduce.app_master.memory) / memory(mapreduce.app_master.map_memory)
 }

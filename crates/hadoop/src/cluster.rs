@@ -9,13 +9,13 @@ use crate::ids::{ConnId, JobId, NodeId, Tag};
 use crate::mapreduce::{self, Generation, MapReduce, MapReduceConfig, Wait};
 use crate::pending::Pending;
 use crate::platform::Platform;
-use crate::record::Records;
+use crate::record::{Records, TaskKind};
 use crate::request::{Caller, Fetcher, Framework, Message, Reader, Request, User, Writer};
 use crate::rpc::{self, Rpc, RpcConfig};
 use crate::shuffle::Shuffle;
 use crate::yarn::{SchedulerConfig, Yarn, YarnConfig};
 use std::collections::VecDeque;
-use units::Time;
+use units::{Time, word};
 
 /// All settings of a cluster; the defaults are Hadoop's.
 #[derive(Debug, Clone, Default)]
@@ -30,6 +30,21 @@ pub struct Config {
     pub yarn: YarnConfig,
     /// The jobs.
     pub mapreduce: MapReduceConfig,
+}
+
+impl Config {
+    /// Maps, or reduces, that a worker has room for where nothing else runs.
+    pub fn places(&self, kind: TaskKind) -> u32 {
+        if self.mapreduce.generation == Generation::Hadoop1 {
+            return match kind {
+                TaskKind::Map => self.mapreduce.hadoop1.map_slots,
+                TaskKind::Reduce => self.mapreduce.hadoop1.reduce_slots,
+            };
+        }
+        let task = self.yarn.normalized(self.mapreduce.app_master.task(kind));
+        let by_memory = word(self.yarn.node_memory.get() / task.memory.get().max(1));
+        by_memory.min(self.yarn.node_vcores / task.vcores.max(1))
+    }
 }
 
 /// A Hadoop cluster: a pure state machine over [`Input`] and [`Effect`].

@@ -297,7 +297,7 @@ impl AppMasterConfig {
         Resources { memory: self.memory, vcores: 1 }
     }
     /// What a task's container holds.
-    pub(super) const fn task(&self, kind: TaskKind) -> Resources {
+    pub(crate) const fn task(&self, kind: TaskKind) -> Resources {
         let memory = match kind {
             TaskKind::Map => self.map_memory,
             TaskKind::Reduce => self.reduce_memory,
