@@ -74,18 +74,19 @@ fn rows() -> Vec<Row> {
 }
 
 /// Which maps are far from their input, where replicas go and which reducers share a node is chance, and decides at 10
-/// Mbit/s: a job of two maps takes twice as long if both are far. So the record is one draw, and the range of twenty
-/// simulated ones should have it.
+/// Mbit/s: a job of two maps takes twice as long if both are far. So the record is one draw, and an interval that has nine
+/// tenths of the simulated ones misses one record in ten. Three of seven or more would be missed in 2.6 % of such tests
+/// (binomial).
 #[test]
 fn a_quiet_cluster_s_slow_jobs_lie_among_those_predicted_from_its_fast_ones() {
     let mut outside = Vec::new();
     for Row { name, theirs, low, middle, high } in rows() {
         println!("{name}: recorded {:.1} s, predicted {middle:.1} s ({low:.1} to {high:.1})", theirs.job);
-        if !(0.9 * low..=1.1 * high).contains(&theirs.job) {
+        if !(low..=high).contains(&theirs.job) {
             outside.push(name);
         }
     }
-    assert!(outside.is_empty(), "{outside:?}");
+    assert!(outside.len() <= 2, "{outside:?}");
 }
 
 /// Eleven of 45 maps of these runs were not local on four workers; a scheduler that waits for local nodes had none.
