@@ -7,10 +7,11 @@
 //! is a group of its own.
 
 mod agenda;
-mod fill;
+mod levels;
 
 use agenda::Agenda;
 use des::{Slab, define_index};
+use levels::Work;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::ops::Range;
@@ -51,26 +52,50 @@ impl Mark {
 #[derive(Debug, Default)]
 struct Link {
     capacity: f64,
-    /// What its flows take together.
-    load: f64,
-    /// Its classes.
-    members: Vec<u32>,
-    /// It holds flows back.
-    saturated: bool,
-    /// Weights of all its flows.
-    weight: u64,
-    // Of the computation in progress:
-    seen: u32,
-    /// What is left for the flows that have no rate yet, and their weights.
-    rest: f64,
-    open: u64,
-    /// Classes beyond it have been looked at.
-    expanded: bool,
+    /// Classes that it holds back, and the weight of their flows.
+    held: Vec<Member>,
+    open: f64,
+    /// Its other classes; what their flows take together is in its [`Sum`], the weight of those that nothing holds back
+    /// here.
+    others: Vec<Member>,
+    unbounded: f64,
+    /// No cap of a class that it holds is below this.
+    lowest_cap: f64,
+    /// Its level has changed since rates were given.
+    changed: bool,
+}
+
+/// What a link is told when another one changes: apart from the rest, so that it stays in the processor's cache.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sum {
+    /// What flows take together that other links, or caps, hold back.
+    taken: f64,
+    /// No rate of these is above this.
+    highest: f64,
+    /// The link's level is to be computed.
+    dirty: bool,
+}
+
+/// A class on a link: which passage it is, and where all of the class begin and how many there are. Of a class with one
+/// other passage also that one's link and weight: then nothing need be looked up elsewhere.
+#[derive(Clone, Copy, Debug)]
+struct Member {
+    place: u32,
+    first: u32,
+    hops: u32,
+    other: u32,
+    weight: f64,
+}
+
+impl Member {
+    /// The passages of its class on other links.
+    fn elsewhere(self) -> impl Iterator<Item = usize> {
+        (self.first as usize..(self.first + self.hops) as usize).filter(move |place| *place != self.place as usize)
+    }
 }
 
 #[derive(Debug)]
 struct Class {
-    cap: f64,
     /// What a flow of it has got is its group's clock and this.
     offset: f64,
     /// The mark of its next flow to end, as it stands in its group.
@@ -82,14 +107,17 @@ struct Class {
 /// What of a class is looked at again and again: few bytes, so that many classes stay in the processor's cache.
 #[derive(Clone, Copy, Debug)]
 struct Hot {
-    rate: f64,
+    cap: f64,
     /// How many flows.
     count: u32,
-    /// The computation that has taken it in, and the next number when that has given it its rate.
-    seen: u32,
     first_hop: u32,
     hops: u32,
+    /// What holds it back, as its group is numbered: a link, or its cap.
+    holder: u32,
+    /// Its group, which follows its holder when rates are given.
     group: u32,
+    /// It may have to follow.
+    moving: bool,
 }
 
 impl Hot {
@@ -99,11 +127,15 @@ impl Hot {
     }
 }
 
-impl Link {
-    /// A rate that no flow on it is held below.
-    fn least_share(&self) -> f64 {
-        self.capacity * f64::from(WHOLE) / self.weight.max(1) as f64
-    }
+/// A class on a link.
+#[derive(Clone, Copy, Debug)]
+struct Passage {
+    class: u32,
+    link: u32,
+    /// Where it stands among the classes that the link holds back, or among the others.
+    position: u32,
+    /// The weight of all its flows.
+    weight: f64,
 }
 
 /// Classes of one rate.
@@ -135,16 +167,20 @@ struct Flow {
 #[derive(Debug)]
 pub struct Fluid {
     links: Vec<Link>,
+    sums: Vec<Sum>,
+    /// The rate to which each link holds flows back; infinite if it holds nobody back.
+    levels: Vec<f64>,
     classes: Slab<ClassIndex, Class>,
     hot: Vec<Hot>,
     known: BTreeMap<(Box<[Hop]>, u64), ClassIndex>,
-    /// The hops of all classes, and where a class stands among the members of the link.
-    hops: Vec<(Hop, u32)>,
+    /// Of all classes the links on their ways, and the weights of a flow there.
+    passages: Vec<Passage>,
+    weights: Vec<u32>,
     /// Groups of links at even places (2 l), of classes at odd ones (2 c + 1).
     groups: Vec<Group>,
     flows: Slab<FluidId, Flow>,
     agenda: Agenda,
-    fill: fill::Fill,
+    work: Work,
 }
 
 impl Fluid {
@@ -154,15 +190,18 @@ impl Fluid {
         let mut groups = Vec::new();
         groups.resize_with(2 * links.len(), Group::default);
         Self {
+            sums: vec![Sum::default(); links.len()],
+            levels: vec![f64::INFINITY; links.len()],
             links,
             classes: Slab::new(),
             hot: Vec::new(),
             known: BTreeMap::new(),
-            hops: Vec::new(),
+            passages: Vec::new(),
+            weights: Vec::new(),
             groups,
             flows: Slab::new(),
             agenda: Agenda::default(),
-            fill: fill::Fill::default(),
+            work: Work::default(),
         }
     }
 
@@ -198,26 +237,19 @@ impl Fluid {
     /// The rate of a flow.
     pub fn rate(&self, id: FluidId) -> Option<f64> {
         let class = self.flows.get(id)?.class;
-        Some(self.hot[class as usize].rate)
+        Some(self.groups[self.hot[class as usize].group as usize].rate)
     }
 
     /// What flows through a link, in units per second.
     pub fn load(&self, link: u32) -> f64 {
-        self.links[link as usize].load
+        let (open, taken) = (self.links[link as usize].open, self.sums[link as usize].taken);
+        if open > 0.0 { taken + open * self.levels[link as usize] } else { taken }
     }
 
     /// Changes a link's capacity. Rates are as before until [`Fluid::settle`].
     pub fn set_capacity(&mut self, link: u32, capacity: f64) {
-        let at = &mut self.links[link as usize];
-        if at.capacity.to_bits() == capacity.to_bits() {
-            return;
-        }
-        at.capacity = capacity;
-        let held = if at.saturated { self.groups[2 * link as usize].rate } else { f64::INFINITY };
-        let level = held.min(at.least_share());
-        // It may hold back now: its classes are looked at in any case.
-        at.saturated = true;
-        self.fill.changed(link, level);
+        self.links[link as usize].capacity = capacity;
+        self.touch(link);
     }
     /// A link's capacity.
     pub fn capacity(&self, link: u32) -> f64 {
@@ -255,16 +287,16 @@ impl Fluid {
         if let Some(known) = self.known.get(&(path.into(), cap.to_bits())) {
             return *known;
         }
-        let (first_hop, hops) = (units::count(self.hops.len()), units::count(path.len()));
-        let class = Class { cap, offset: 0.0, head: None, flows: BinaryHeap::new() };
-        self.hops.extend(path.iter().map(|hop| (*hop, 0)));
-        let index = self.classes.insert(class);
+        let (first_hop, hops) = (units::count(self.passages.len()), units::count(path.len()));
+        let index = self.classes.insert(Class { offset: 0.0, head: None, flows: BinaryHeap::new() });
+        let passage = |hop: &Hop| Passage { class: index.0, link: hop.link, position: 0, weight: 0.0 };
+        self.passages.extend(path.iter().map(passage));
+        self.weights.extend(path.iter().map(|hop| hop.weight));
         // Classes are never taken out, so their numbers follow each other.
-        self.hot.push(Hot { rate: 0.0, count: 0, seen: 0, first_hop, hops, group: 2 * index.0 + 1 });
-        self.fill.capped += u32::from(cap < f64::INFINITY);
-        let least = 2 * index.0 as usize + 2;
-        if self.groups.len() < least {
-            self.groups.resize_with(least, Group::default);
+        let own = 2 * index.0 + 1;
+        self.hot.push(Hot { cap, count: 0, first_hop, hops, holder: own, group: own, moving: false });
+        if self.groups.len() <= own as usize {
+            self.groups.resize_with(own as usize + 1, Group::default);
         }
         self.known.insert((path.into(), cap.to_bits()), index);
         index
@@ -280,40 +312,63 @@ impl Fluid {
     /// A class has one flow more or less.
     fn change_count(&mut self, now: f64, index: u32, more: bool) {
         let hot = &mut self.hot[index as usize];
-        let (before, rate) = (hot.count, hot.rate);
-        hot.count = if more { before + 1 } else { before - 1 };
-        let places = hot.places();
-        let mut least = self.classes.get(ClassIndex(index)).map_or(f64::INFINITY, |class| class.cap);
-        for place in places.clone() {
-            let (hop, position) = self.hops[place];
-            let link = &mut self.links[hop.link as usize];
-            let share = rate * (f64::from(hop.weight) / f64::from(WHOLE));
-            if more {
-                link.weight += u64::from(hop.weight);
-                link.load += share;
+        hot.count = if more { hot.count + 1 } else { hot.count - 1 };
+        let hot = *hot;
+        let (rate, begins) = (self.held_to(index), more && hot.count == 1);
+        for place in hot.places() {
+            let Passage { link, weight: before, .. } = self.passages[place];
+            let weight = f64::from(self.weights[place]) * f64::from(hot.count) / f64::from(WHOLE);
+            self.passages[place].weight = weight;
+            if hot.holder == 2 * link {
+                self.links[link as usize].open += weight - before;
             } else {
-                link.weight -= u64::from(hop.weight);
-                link.load -= share;
+                self.give(link, rate, weight - before);
             }
-            least = least.min(link.least_share());
-            if before == 0 {
-                self.hops[place].1 = units::count(link.members.len());
-                link.members.push(index);
-            } else if !more && before == 1 {
-                link.members.swap_remove(position as usize);
-                if let Some(moved) = link.members.get(position as usize).copied() {
-                    self.reposition(moved, hop.link, position);
-                }
+            if begins {
+                let member =
+                    Member { place: place as u32, first: hot.first_hop, hops: hot.hops, other: 0, weight: 0.0 };
+                self.put_on(member, false);
             }
         }
-        if more {
-            self.fill.gained(index, least);
+        for place in hot.places() {
+            let Passage { link, position, .. } = self.passages[place];
+            let is_holder = hot.holder == 2 * link;
+            if hot.count == 0 {
+                self.take_off(place as u32, is_holder);
+            } else if hot.hops == 2 {
+                let other = self.passages[2 * hot.first_hop as usize + 1 - place];
+                let link = &mut self.links[link as usize];
+                let list = if is_holder { &mut link.held } else { &mut link.others };
+                let member = &mut list[position as usize];
+                (member.other, member.weight) = (other.link, other.weight);
+            }
+            self.touch(link);
+        }
+        if hot.count == 0 {
+            self.rest(now, index);
         } else {
-            self.fill.lost(rate, self.hops[places].iter().map(|(hop, _)| hop.link));
-            if before == 1 {
-                self.rest(now, index);
-            }
+            self.move_later(index);
         }
+    }
+
+    /// Puts a class among those that a link holds back, or among the others.
+    fn put_on(&mut self, member: Member, held: bool) {
+        let passage = &mut self.passages[member.place as usize];
+        let link = &mut self.links[passage.link as usize];
+        let list = if held { &mut link.held } else { &mut link.others };
+        passage.position = units::count(list.len());
+        list.push(member);
+    }
+    /// Takes a class from those that a link holds back, or from the others.
+    fn take_off(&mut self, place: u32, held: bool) -> Member {
+        let Passage { link, position, .. } = self.passages[place as usize];
+        let link = &mut self.links[link as usize];
+        let list = if held { &mut link.held } else { &mut link.others };
+        let member = list.swap_remove(position as usize);
+        if let Some(moved) = list.get(position as usize) {
+            self.passages[moved.place as usize].position = position;
+        }
+        member
     }
 
     /// A class without flows has no rate, and a group of its own that stands still.
@@ -324,20 +379,13 @@ impl Fluid {
         group.rate = 0.0;
         let Some(class) = self.classes.get_mut(ClassIndex(index)) else { return };
         let hot = &mut self.hot[index as usize];
-        hot.rate = 0.0;
+        hot.holder = own;
         let left = std::mem::replace(&mut hot.group, own);
         class.offset = 0.0;
         class.head = None;
         class.flows.clear();
         self.renew_group(left);
         self.renew_group(own);
-    }
-
-    fn reposition(&mut self, class: u32, link: u32, position: u32) {
-        let places = self.hot[class as usize].places();
-        if let Some(hop) = self.hops[places].iter_mut().find(|(hop, _)| hop.link == link) {
-            hop.1 = position;
-        }
     }
 
     /// The next flow of a class to end may be another one, or the class has come to its group.
@@ -371,11 +419,9 @@ impl Fluid {
             }
             group.heads.pop();
         }
-        let next = group
-            .heads
-            .peek()
-            .filter(|_| group.rate > 0.0)
-            .map(|Reverse((head, _))| group.at + ((head.value() - group.clock) / group.rate).max(0.0));
+        let next = group.heads.peek().filter(|_| group.rate > 0.0).map_or(f64::INFINITY, |Reverse((head, _))| {
+            group.at + ((head.value() - group.clock) / group.rate).max(0.0)
+        });
         self.agenda.set(index, next);
     }
 }

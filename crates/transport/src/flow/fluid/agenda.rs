@@ -1,91 +1,75 @@
-//! A binary heap of times with the position of each entry known, so that a time can be changed in place.
+//! The earliest of many times: a tree in which each node holds the least time of sixteen below it. A time that is not
+//! the least of its sixteen costs one step to change, however many there are.
 
-const NOWHERE: u32 = u32::MAX;
+/// How many are below a node.
+const WIDTH: usize = 16;
 
-/// At most one time for each of the numbers 0, 1, 2... Ties go to the lower number.
+/// A time for each of the numbers 0, 1, 2...; infinite for none. Ties go to the lower number.
 #[derive(Debug, Default)]
 pub(super) struct Agenda {
-    heap: Vec<(f64, u32)>,
-    /// The place of each number in the heap.
-    places: Vec<u32>,
+    /// The times; the least of each sixteen of them; and so on, up to one tier of at most sixteen.
+    tiers: Vec<Vec<f64>>,
+}
+
+/// The place of the least, the first of equal ones.
+fn least(times: &[f64]) -> Option<(usize, f64)> {
+    times.iter().copied().enumerate().reduce(|least, next| if next.1 < least.1 { next } else { least })
 }
 
 impl Agenda {
     /// The earliest time and its number.
     pub fn first(&self) -> Option<(f64, u32)> {
-        self.heap.first().copied()
+        let (mut place, time) = least(self.tiers.last()?)?;
+        for tier in self.tiers.iter().rev().skip(1) {
+            let below = tier.chunks(WIDTH).nth(place)?;
+            place = place * WIDTH + below.iter().position(|known| *known <= time)?;
+        }
+        (time < f64::INFINITY).then_some((time, place as u32))
     }
 
-    /// Sets the time of a number, or takes it out.
-    pub fn set(&mut self, number: u32, time: Option<f64>) {
-        if self.places.len() <= number as usize {
-            if time.is_none() {
+    /// Sets the time of a number; an infinite one takes it out.
+    pub fn set(&mut self, number: u32, time: f64) {
+        let mut place = number as usize;
+        if self.tiers.first().is_none_or(|times| times.len() <= place) {
+            if time == f64::INFINITY {
                 return;
             }
-            self.places.resize(number as usize + 1, NOWHERE);
+            self.grow(place + 1);
         }
-        let place = self.places[number as usize];
-        match (time, place) {
-            (None, NOWHERE) => {}
-            (None, _) => self.remove(place as usize),
-            (Some(time), NOWHERE) => {
-                self.heap.push((time, number));
-                self.places[number as usize] = self.heap.len() as u32 - 1;
-                self.rise(self.heap.len() - 1);
-            }
-            (Some(time), _) => {
-                self.heap[place as usize].0 = time;
-                self.rise(place as usize);
-                self.sink(self.places[number as usize] as usize);
-            }
-        }
-    }
-
-    fn remove(&mut self, place: usize) {
-        let last = self.heap.len() - 1;
-        self.swap(place, last);
-        if let Some((_, number)) = self.heap.pop() {
-            self.places[number as usize] = NOWHERE;
-        }
-        if place < last {
-            let moved = self.heap[place].1;
-            self.rise(place);
-            self.sink(self.places[moved as usize] as usize);
-        }
-    }
-
-    fn swap(&mut self, a: usize, b: usize) {
-        self.heap.swap(a, b);
-        self.places[self.heap[a].1 as usize] = a as u32;
-        self.places[self.heap[b].1 as usize] = b as u32;
-    }
-
-    fn is_before(&self, a: usize, b: usize) -> bool {
-        let (a, b) = (self.heap[a], self.heap[b]);
-        a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)).is_lt()
-    }
-
-    fn rise(&mut self, mut at: usize) {
-        while at > 0 && self.is_before(at, (at - 1) / 2) {
-            self.swap(at, (at - 1) / 2);
-            at = (at - 1) / 2;
-        }
-    }
-
-    fn sink(&mut self, mut at: usize) {
-        loop {
-            let (left, right) = (2 * at + 1, 2 * at + 2);
-            let mut least = at;
-            for child in [left, right] {
-                if child < self.heap.len() && self.is_before(child, least) {
-                    least = child;
+        let mut time = time;
+        for tier in 0..self.tiers.len() {
+            let old = std::mem::replace(&mut self.tiers[tier][place], time);
+            let above = place / WIDTH;
+            let Some(known) = self.tiers.get(tier + 1).map(|tier| tier[above]) else { return };
+            if time > known {
+                if old > known {
+                    return;
                 }
+                // It was the least one: another is now, or it still is.
+                let below = self.tiers[tier].chunks(WIDTH).nth(above).and_then(least);
+                time = below.map_or(f64::INFINITY, |(_, time)| time);
             }
-            if least == at {
+            if time == known {
                 return;
             }
-            self.swap(at, least);
-            at = least;
+            place = above;
+        }
+    }
+
+    /// Makes room for so many numbers.
+    fn grow(&mut self, numbers: usize) {
+        let mut len = numbers.next_power_of_two();
+        for tier in 0.. {
+            if self.tiers.len() <= tier {
+                // The only node of the tier below is the first below this one.
+                let below = self.tiers.last().and_then(|times| least(times));
+                self.tiers.push(below.map(|(_, time)| time).into_iter().collect());
+            }
+            self.tiers[tier].resize(len, f64::INFINITY);
+            if len <= WIDTH {
+                return;
+            }
+            len = len.div_ceil(WIDTH);
         }
     }
 }
@@ -102,7 +86,7 @@ mod tests {
         fn the_first_is_the_least(changes in prop::collection::vec((0_u32..40, prop::option::of(0_u32..100)), 0..300)) {
             let (mut agenda, mut plain) = (Agenda::default(), BTreeMap::new());
             for (number, time) in changes {
-                agenda.set(number, time.map(f64::from));
+                agenda.set(number, time.map_or(f64::INFINITY, f64::from));
                 match time {
                     Some(time) => plain.insert(number, time),
                     None => plain.remove(&number),
