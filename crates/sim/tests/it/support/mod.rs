@@ -1,2 +1,3 @@
+pub mod matrix;
 pub mod recorded;
 pub mod streams;
