@@ -145,7 +145,10 @@ fn described(result: &RunResult, scenario: &Scenario, facts: &mut Vec<Fact>) {
             format!(
                 "blocks of {}, {}",
                 size(scenario.hdfs.block),
-                many(u64::from(scenario.hdfs.replication), "replica")
+                scenario.hdfs.erasure_coding.map_or_else(
+                    || many(u64::from(scenario.hdfs.replication), "replica"),
+                    |coding| coding.policy().to_owned()
+                )
             ),
         ));
     }
