@@ -553,8 +553,11 @@ impl Check<'_> {
             (Some(name), None) => self.faulty_node(path, name, fault),
             (None, Some(_)) => {}
         }
-        if fault.slow.is_some() && (fault.link.is_some() || fault.down_for.is_some()) {
-            self.says(&format!("{path}.slow"), "only a node that is up can be slow", "`node` and `slow-for`");
+        if fault.slow.is_some() && fault.down_for.is_some() {
+            self.says(&format!("{path}.slow"), "only what is up can be slow", "`slow-for` in place of `down-for`");
+        }
+        if fault.slow.is_some() && fault.silent {
+            self.says(&format!("{path}.slow"), "a silent link carries nothing, slowly or not", "one of the two");
         }
         if fault.member.is_some() && fault.disk.is_none() {
             self.says(&format!("{path}.member"), "it does not say of which disk", "`disk`");

@@ -26,7 +26,7 @@ pub(super) fn node_infos(scenario: &Scenario) -> Vec<NodeInfo> {
     let info = |(number, node): (usize, &scenario::NodeSpec)| NodeInfo {
         rack: node.rack - 1,
         host: node.host.unwrap_or(shared + units::count(number)),
-        disks: disks::places(&node.disks),
+        disks: disks::places(&node.disks, node.first_disk),
     };
     nodes.iter().enumerate().map(info).collect()
 }
