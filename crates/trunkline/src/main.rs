@@ -22,6 +22,7 @@ mod kat_args;
 mod man;
 mod power;
 mod progress;
+mod recorded_run;
 mod run;
 mod screen;
 mod study;
