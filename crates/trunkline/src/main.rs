@@ -6,6 +6,7 @@ mod advise_text;
 mod args;
 mod bench;
 mod compare;
+mod compare_real;
 mod estimate;
 mod estimates;
 #[cfg(test)]
