@@ -44,6 +44,8 @@ mod testbed_hadoop_predict;
 #[cfg(feature = "testbed")]
 mod testbed_hadoop_run;
 #[cfg(feature = "testbed")]
+mod testbed_star;
+#[cfg(feature = "testbed")]
 mod testbed_study;
 
 use args::{Arguments, Command};
