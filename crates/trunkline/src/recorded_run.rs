@@ -17,6 +17,7 @@ pub struct RecordedRun {
     /// What the interfaces of hosts counted.
     pub interfaces: Vec<Interface>,
     /// The file of the job's history.
+    #[cfg_attr(not(feature = "testbed"), expect(dead_code, reason = "the testbed replays it"))]
     pub history: PathBuf,
     /// What is to be known of the run: how late the emulator of its links was.
     pub remark: Option<String>,

@@ -111,7 +111,7 @@ nsenter enters the far namespace; and TRUNKLINE_PATHS, all paths with their addr
 
 The same scenario drives `testbed hadoop up` and `run`. The program finds in its environment the address and the
 namespace of each host, as above, and all of them as JSON in TRUNKLINE_HOSTS; its exit code is that of the command.")]
-    Star(Star),
+    Star(StarRun),
     /// Take a link down, or clean away what a killed one has left
     Down(Down),
     /// Show what links have done, and how late their emulator was
@@ -157,7 +157,7 @@ pub struct Run {
 }
 
 #[derive(Debug, clap::Args)]
-pub struct Star {
+pub struct StarRun {
     #[command(flatten)]
     pub star: StarArgs,
     /// The host at which the program runs

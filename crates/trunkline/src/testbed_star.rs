@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::testbed::{code, may_be_rootless, rootless, wait};
-use crate::testbed_args::Star as Args;
+use crate::testbed_args::StarRun;
 use crate::testbed_hadoop::{links, scenario};
 use serde_json::{Value, json};
 use std::fs;
@@ -11,7 +11,7 @@ use testbed::hadoop::Machine;
 use testbed::link::{LinkError, Star, StarSettings, lacking};
 
 /// Makes the star, runs the program at one of its hosts, and takes everything down.
-pub fn run(args: &Args) -> Result<(), Failure> {
+pub fn run(args: &StarRun) -> Result<(), Failure> {
     let machine = Machine::look()?;
     let scenario = scenario(&args.star, &machine)?;
     if !scenario.faults.is_empty() && !args.quiet {

@@ -117,7 +117,7 @@ impl Namespace {
         if parts.is_empty() {
             return self.block(block).replicas.clone();
         }
-        parts.iter().flat_map(|part| self.block(*part).replicas.first().copied()).collect()
+        parts.iter().filter_map(|part| self.block(*part).replicas.first().copied()).collect()
     }
     /// Whether enough of a block is reported for its file to be closed: a replica, or as many parts as give the others
     /// (`dfs.namenode.replication.min`, `dfs.namenode.ec.system.default.policy`'s data units).

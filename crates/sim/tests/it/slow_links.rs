@@ -22,7 +22,7 @@ fn goodput(more: &str) -> f64 {
 #[test]
 fn a_slow_link_carries_a_part_of_its_rate() {
     let fault = "[[faults]]\nat = \"5 s\"\nlink = \"worker-1\"\nslow = 0.2\nslow-for = \"10 s\"\n";
-    let shape = "[[network.shape]]\nnodes = \"workers\"\nrate = \"20 Mbit/s\"\nburst = \"32 KB\"\nlimit = \"400 ms\"\n";
+    let shape = "[[network.shape]]\nnodes = \"workers\"\nrate = \"20 Mbit/s\"\nburst = \"32 KB\"\nlimit = \"50 ms\"\n";
     for more in ["", shape] {
         for fidelity in ["packet", "flow"] {
             let more = format!("fidelity = \"{fidelity}\"\n{more}");

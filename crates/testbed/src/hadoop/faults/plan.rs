@@ -140,12 +140,11 @@ pub fn check(check: &mut Check<'_>) {
                 "nodes of the testbed share the disk of this machine: all would be slow",
                 "`cluster.host = { own-disks = true, ... }`",
             ),
-            (Some(_), Some(_)) => {}
             (None, Some(_)) => says("slow", "nodes of the testbed share the cores of this machine", simulate),
             (None, None) if name == "master" => {
                 says("node", "without its master the testbed has neither HDFS nor YARN", "a worker");
             }
-            (None, None) => {}
+            (Some(_), Some(_)) | (None, None) => {}
         }
     }
 }
@@ -162,7 +161,7 @@ mod tests {
     fn faults(text: &str) -> Result<Vec<Planned>, String> {
         let text = format!("{text}\n[cluster]\nhost = {{ own-disks = true }}\n[job]\n");
         let read = Scenario::parse_with("s.toml", &text, &[], check);
-        read.map(|scenario| planned(&scenario)).map_err(|error| error.to_string())
+        read.map(|(scenario, _)| planned(&scenario)).map_err(|error| error.to_string())
     }
 
     #[test]

@@ -12,7 +12,7 @@ use std::time::Duration;
 pub struct FaultSession(UnixStream);
 
 /// Daemons that were started again have this long to register.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 impl FaultSession {
     /// A session with a cluster's supervisor.
