@@ -360,6 +360,7 @@ impl Cluster {
                 Caller::Driver(_) => news.push(event),
             },
             Event::Read { read, news: what, reader } => match reader {
+                Reader::Hdfs(gather) => platform.hdfs.on_part(platform.ctx, gather, read, what),
                 Reader::MapReduce(reader) => mapreduce.on_read(platform, read, what, reader),
                 Reader::Driver(_) => news.push(event),
             },

@@ -4,7 +4,7 @@
 //! its variants here and its arms there; the parts do not know one another's.
 
 use crate::hdfs::request as hdfs;
-use crate::ids::{AttemptId, JobId, LinkId};
+use crate::ids::{AttemptId, JobId, LinkId, ReadId};
 use crate::mapreduce::request as mapreduce;
 use crate::rpc::request as rpc;
 use crate::shuffle::request as shuffle;
@@ -53,6 +53,8 @@ pub enum Caller {
 /// Who reads from HDFS, and for what.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reader {
+    /// The file system itself: a part of a block group.
+    Hdfs(ReadId),
     /// A part of MapReduce.
     MapReduce(mapreduce::Reader),
     /// Whoever drives the cluster from outside, with a number of its own choice.

@@ -1,5 +1,6 @@
 //! Figures of runs by name, and their means over several runs.
 
+use crate::Recorded;
 use results::{Estimate, Job, JobState, RunResult, page};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -97,6 +98,12 @@ impl Figures {
         }
         let failure = result.jobs.iter().find_map(failure_of);
         Self { seed: result.seed, failure, values, compared: Vec::new() }
+    }
+
+    /// The figures of a run that re-does a recorded job, with those of the record.
+    pub fn beside(result: &RunResult, recorded: &Recorded) -> Self {
+        let comparison = page::Comparison::with_actual(result, &recorded.job, &recorded.interfaces, "");
+        Self { compared: Compared::rows(&comparison), ..Self::of(result) }
     }
 
     /// The value of the figure of that name, if the run has it.

@@ -32,6 +32,8 @@ pub struct Recorded {
     pub likeness: Likeness,
     /// Interface counters of the recorded run; may be empty.
     pub interfaces: Vec<Interface>,
+    /// What else is to be known of the record, a sentence.
+    pub remark: Option<String>,
 }
 
 /// What pages say of runs beside their results.
@@ -154,7 +156,8 @@ pub(crate) fn write(
             Likeness::Made => "the simulated scheduler decides where and when attempts start",
             Likeness::Changed => return None,
         };
-        let note = format!("{}: {how}.", recorded.job.id);
+        let remark = recorded.remark.as_ref().map_or_else(String::new, |remark| format!(" {remark}"));
+        let note = format!("{}: {how}.{remark}", recorded.job.id);
         Some(Comparison::with_actual(result, &recorded.job, &recorded.interfaces, &note))
     });
     let mut data = ReportData::new(result, Some(scenario));

@@ -4,8 +4,8 @@ use super::network::{node_name, node_number, point_name, point_number};
 use super::problem::Problems;
 use super::tree::Tree;
 use super::{
-    Control, Fault, Generation, GraphLink, Job, NodeSpec, Nodes, Plan, PlannedKind, Queue, QueueKind, QueueLimit,
-    Scenario, Tcp, TopologyKind, WorkloadKind,
+    Control, ErasureCoding, Fault, Generation, GraphLink, Job, NodeSpec, Nodes, PlacementKind, Plan, PlannedKind,
+    Queue, QueueKind, QueueLimit, Scenario, Tcp, TopologyKind, WorkloadKind,
 };
 use units::{Bytes, Quantity};
 
@@ -340,9 +340,34 @@ impl Check<'_> {
             let message = format!("{} replicas of each block do not fit on {workers} workers", hdfs.replication);
             self.says("hdfs.replication", message, format!("`hdfs.replication` of at most {workers}"));
         }
+        if let Some(coding) = hdfs.erasure_coding {
+            self.erasure_coding(coding);
+        }
         if hdfs.packet > hdfs.block {
             let message = format!("a packet of {} exceeds the block of {}", hdfs.packet.exact(), hdfs.block.exact());
             self.says("hdfs.packet", message, "a packet of at most the block");
+        }
+    }
+
+    /// Each part of a block group stands on a node of its own, and holds whole cells.
+    fn erasure_coding(&mut self, coding: ErasureCoding) {
+        let (hdfs, cluster) = (&self.scenario.hdfs, &self.scenario.cluster);
+        let ((data, parity), cell) = (coding.parts(), Bytes::from_mib(1));
+        let key = "hdfs.erasure-coding";
+        if data + parity > cluster.workers {
+            let (parts, workers) = (data + parity, cluster.workers);
+            let message = format!("{data} data and {parity} parity parts do not fit on {workers} workers");
+            self.says(key, message, format!("`cluster.workers` of at least {parts}, or a narrower code"));
+        }
+        if cluster.generation == Generation::Hadoop1 {
+            self.says(key, "Hadoop 1 has no erasure coding", "`cluster.generation = \"yarn\"`");
+        }
+        if hdfs.placement.kind == PlacementKind::ByKey {
+            self.says(key, "a record of an erasure-coded file is on no one node", "replicas for placement by key");
+        }
+        if hdfs.block.get() % cell.get() != 0 {
+            let message = format!("a part of {} does not hold whole cells of {cell}", hdfs.block.exact());
+            self.says("hdfs.block", message, format!("a multiple of {cell}"));
         }
     }
 
@@ -528,8 +553,11 @@ impl Check<'_> {
             (Some(name), None) => self.faulty_node(path, name, fault),
             (None, Some(_)) => {}
         }
-        if fault.slow.is_some() && (fault.link.is_some() || fault.down_for.is_some()) {
-            self.says(&format!("{path}.slow"), "only a node that is up can be slow", "`node` and `slow-for`");
+        if fault.slow.is_some() && fault.down_for.is_some() {
+            self.says(&format!("{path}.slow"), "only what is up can be slow", "`slow-for` in place of `down-for`");
+        }
+        if fault.slow.is_some() && fault.silent {
+            self.says(&format!("{path}.slow"), "a silent link carries nothing, slowly or not", "one of the two");
         }
         if fault.member.is_some() && fault.disk.is_none() {
             self.says(&format!("{path}.member"), "it does not say of which disk", "`disk`");

@@ -56,6 +56,8 @@ section! {
         /// Disks of the machine, shared by its nodes: how many there are of each entry of the first node's `disk` that
         /// does not say so itself.
         disks: u32 = 1, 1..=1000;
+        /// Each node has its own of these disks: `disks` is how many a node has.
+        own_disks: bool = false;
         /// Rate of the machine's network card, shared by its nodes. Left out: each node has its own link.
         rate: Option<BitRate> = None, BitRate::from_bps(1)..=BitRate::from_gbps(10_000);
     }

@@ -12,6 +12,37 @@ const INPUTS: std::ops::RangeInclusive<Bytes> = Bytes::ZERO..=Bytes::from_mib(1 
 const INTERVALS: std::ops::RangeInclusive<Time> = Time::from_ms(1)..=Time::from_secs(86_400 * 7);
 const WORK: std::ops::RangeInclusive<Time> = Time::ZERO..=Time::from_secs(3600);
 
+choice! {
+    /// An erasure coding policy of HDFS: Reed-Solomon codes with cells of 1 MiB.
+    pub enum ErasureCoding {
+        /// Three data parts and two parity parts.
+        Rs32 = "rs-3-2",
+        /// Six data parts and three parity parts: HDFS's default policy.
+        Rs63 = "rs-6-3",
+        /// Ten data parts and four parity parts.
+        Rs104 = "rs-10-4",
+    }
+}
+
+impl ErasureCoding {
+    /// Data parts, parity parts.
+    pub const fn parts(self) -> (u32, u32) {
+        match self {
+            Self::Rs32 => (3, 2),
+            Self::Rs63 => (6, 3),
+            Self::Rs104 => (10, 4),
+        }
+    }
+    /// The policy's name in HDFS.
+    pub const fn policy(self) -> &'static str {
+        match self {
+            Self::Rs32 => "RS-3-2-1024k",
+            Self::Rs63 => "RS-6-3-1024k",
+            Self::Rs104 => "RS-10-4-1024k",
+        }
+    }
+}
+
 section! {
     /// Settings of HDFS.
     pub struct Hdfs {
@@ -19,6 +50,12 @@ section! {
         block: Bytes = Bytes::from_mib(128), Bytes::new(512)..=Bytes::from_mib(1 << 20);
         /// Replicas of each block (`dfs.replication`).
         replication: u32 = 3, 1..=512;
+        /// The jobs' input and output are erasure-coded (`hdfs ec -setPolicy` on their folders); files of jobs
+        /// themselves keep replicas. Left out: replicas.
+        erasure_coding: Option<ErasureCoding> = None;
+        /// CPU time that coding takes for a MB of a cell that is made and of one of the k cells that it is made of, on a
+        /// core of speed 1. Default: that of Hadoop 3.5's coder in Java (docs/models/hadoop.md).
+        coding_cost: Time = Time::from_us(940), WORK;
         /// Payload of a packet of the replication pipeline (`dfs.client-write-packet-size`).
         packet: Bytes = Bytes::from_mib(1) / 16, Bytes::new(512)..=Bytes::from_mib(16);
         /// Interval of a DataNode's heartbeats (`dfs.heartbeat.interval`).

@@ -16,6 +16,8 @@ pub struct NodeSpec {
     pub hardware: Node,
     /// Its disks one by one, or those of the machine that it shares.
     pub disks: Vec<Disk>,
+    /// The place of its first disk among those of its machine: not 0 where nodes of one machine have their own.
+    pub first_disk: u32,
     /// The physical machine that it shares, from 0.
     pub host: Option<u32>,
 }
@@ -37,16 +39,24 @@ impl Scenario {
     /// The master, then the workers.
     pub fn nodes(&self) -> Vec<NodeSpec> {
         let (workers, racks) = (self.cluster.workers, self.racks());
-        let mut shared = BTreeMap::new();
+        let (mut shared, mut taken) = (BTreeMap::new(), BTreeMap::new());
         let mut spec = |number: u32, rack: u32, hardware: &Node| {
             let host = self.host_of(number);
+            let mut first_disk = 0;
             let disks = match (&self.cluster.host, host) {
+                (Some(machine), Some(host)) if machine.own_disks => {
+                    let disks = one_by_one(hardware, machine.disks);
+                    let taken = taken.entry(host).or_insert(0);
+                    first_disk = *taken;
+                    *taken += disks.len() as u32;
+                    disks
+                }
                 (Some(machine), Some(host)) => {
                     shared.entry(host).or_insert_with(|| one_by_one(hardware, machine.disks)).clone()
                 }
                 _ => one_by_one(hardware, hardware.disks),
             };
-            NodeSpec { name: node_name(number), rack, hardware: hardware.clone(), disks, host }
+            NodeSpec { name: node_name(number), rack, hardware: hardware.clone(), disks, first_disk, host }
         };
         let mut specs = vec![spec(0, 1, self.cluster.master.as_ref().unwrap_or(&self.node))];
         let groups = self.cluster.group.iter().flat_map(|group| std::iter::repeat_n(group, group.count as usize));

@@ -20,17 +20,18 @@ section! {
         /// The member of `disk`, an array, that fails or becomes slow, by its number. Left out: the first. Parity or
         /// mirrors answer for it; after `down-for` a spare takes its place and is filled.
         member: Option<u32> = None, 0..=63;
-        /// The link that goes down, in both directions: "worker-3" for a node's link, "rack-1 -- core" for one between
-        /// switches. A bond means all members; "worker-3 #2" is one of them.
+        /// The link that goes down, or becomes slow with `slow`, in both directions: "worker-3" for a node's link,
+        /// "rack-1 -- core" for one between switches. A bond means all members; "worker-3 #2" is one of them.
         link: Option<String> = None;
         /// The link loses every packet, but keeps its carrier: its ends do not notice. With `->` in its name only in
         /// that direction.
         silent: bool = false;
         /// How long the node or link is down or silent. Left out: for good.
         down_for: Option<Time> = None, INTERVALS;
-        /// The node does not crash; its cores run at this part of their speed.
+        /// The node does not crash: its cores run at this part of their speed; the disk or the link is not lost: it
+        /// goes at this part of its rate.
         slow: Option<f64> = None, 0.0001..=1.0;
-        /// How long the node is slow. Left out: for good.
+        /// How long the node, disk or link is slow. Left out: for good.
         slow_for: Option<Time> = None, INTERVALS;
     }
 }

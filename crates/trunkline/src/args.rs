@@ -149,8 +149,10 @@ pub struct Compare {
     /// with
     #[arg(num_args = 1.., required = true, value_hint = ValueHint::FilePath)]
     pub scenarios: Vec<PathBuf>,
-    /// Run each scenario at these fidelities, and show how far the others are from the first: `packet,flow`
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = ["packet", "flow"])]
+    /// Run each scenario at these fidelities, and show how far the others are from the first: `packet,flow`. With
+    /// `real` the one scenario is a recorded job (the folder of a `testbed hadoop run`, or what `import` has written),
+    /// and the figures stand beside what happened
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = ["packet", "flow", "real"])]
     pub fidelity: Vec<String>,
     #[command(flatten)]
     pub change: Change,

@@ -1,6 +1,7 @@
 //! `trunkline compare`.
 
 use crate::args::Compare;
+use crate::compare_real::{REAL, compare_real};
 use crate::failure::{self, Failure};
 use crate::interrupt::STOP;
 use crate::progress::Meter;
@@ -13,6 +14,9 @@ use std::path::{Path, PathBuf};
 
 /// Simulates scenarios over the same seeds and puts them side by side.
 pub fn compare(args: &Compare) -> Result<(), Failure> {
+    if args.fidelity.iter().any(|version| version == REAL) {
+        return compare_real(args);
+    }
     let inputs = Inputs::new(&STOP);
     let versions: Vec<Option<&String>> = match args.fidelity.as_slice() {
         [] => vec![None],
@@ -80,7 +84,7 @@ pub fn compare(args: &Compare) -> Result<(), Failure> {
 }
 
 /// Where the comparison goes if nobody says it.
-fn default_target(names: &[String]) -> PathBuf {
+pub fn default_target(names: &[String]) -> PathBuf {
     let file = |name: &str| Path::new(name).file_name().map_or_else(String::new, |file| file.to_string_lossy().into());
     let plain = |name: &String| -> String { file(name).trim_end_matches(".toml").to_owned() };
     let names: Vec<String> = names.iter().map(plain).collect();

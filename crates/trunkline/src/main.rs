@@ -6,6 +6,7 @@ mod advise_text;
 mod args;
 mod bench;
 mod compare;
+mod compare_real;
 mod estimate;
 mod estimates;
 #[cfg(test)]
@@ -22,6 +23,7 @@ mod kat_args;
 mod man;
 mod power;
 mod progress;
+mod recorded_run;
 mod run;
 mod screen;
 mod study;
@@ -41,6 +43,8 @@ mod testbed_hadoop_args;
 mod testbed_hadoop_predict;
 #[cfg(feature = "testbed")]
 mod testbed_hadoop_run;
+#[cfg(feature = "testbed")]
+mod testbed_star;
 #[cfg(feature = "testbed")]
 mod testbed_study;
 

@@ -25,6 +25,7 @@ pub fn run(args: &Run) -> Result<(), Failure> {
                 Some(file) => inputs.settings(file)?.interfaces,
                 None => Vec::new(),
             },
+            remark: None,
         }),
         None => own_record(&inputs, &scenario, args),
     };
@@ -54,7 +55,7 @@ fn own_record(inputs: &Inputs<'_>, scenario: &Scenario, args: &Run) -> Option<Re
         (true, true) => Likeness::Replayed,
         (true, false) => Likeness::Made,
     };
-    Some(Recorded { job, likeness, interfaces: Vec::new() })
+    Some(Recorded { job, likeness, interfaces: Vec::new(), remark: None })
 }
 
 fn once(args: &Run, scenario: &Scenario, told: Told<'_>, target: &Path) -> Result<(), Failure> {

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::testbed_args::{LinkCommand, List, PathArgs, Run, Status, Testbed, TestbedCommand, Up};
-use crate::{emit, interrupt, testbed_hadoop, testbed_study};
+use crate::{emit, interrupt, testbed_hadoop, testbed_star, testbed_study};
 use runs::Clock;
 use rustix::process::{Pid, Signal, kill_process, setsid};
 use serde_json::{Value, json};
@@ -37,6 +37,7 @@ pub fn testbed(args: Testbed) -> Result<(), Failure> {
     match command {
         LinkCommand::Up(up) => bring_up(&up),
         LinkCommand::Run(run) => run_over(&run),
+        LinkCommand::Star(star) => testbed_star::run(&star),
         LinkCommand::Down(down) => {
             let registry = Registry::of_user()?;
             let left =
@@ -166,7 +167,7 @@ fn run_over(args: &Run) -> Result<(), Failure> {
 }
 
 /// Waits for a program. When the user wants to stop it is asked to end, and in the end not asked.
-fn wait(child: Child) -> Result<ExitStatus, Failure> {
+pub fn wait(child: Child) -> Result<ExitStatus, Failure> {
     let pid = Pid::from_raw(child.id() as i32);
     // One that has just ended needs no signal.
     let ask = || {
@@ -204,12 +205,12 @@ pub fn code(status: ExitStatus) -> u8 {
 
 /// The system lets this user make user namespaces, in which there are all capabilities that a link needs, and this is
 /// not in one.
-fn may_be_rootless() -> bool {
+pub fn may_be_rootless() -> bool {
     env::var_os(ROOTLESS).is_none() && in_user_namespace("true").status().is_ok_and(|status| status.success())
 }
 
 /// Does the same as root of a new user namespace. Real-time priority is not to be had there.
-fn rootless() -> Result<(), Failure> {
+pub fn rootless() -> Result<(), Failure> {
     let internal = |error: std::io::Error| Failure::Internal(format!("cannot start in a user namespace: {error}"));
     eprintln!("not root: the link is made in a user namespace, where the program runs as its root");
     let mut command = in_user_namespace(env::current_exe().map_err(internal)?);

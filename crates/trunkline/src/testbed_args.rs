@@ -1,6 +1,6 @@
 //! The words of `trunkline testbed`.
 
-use crate::testbed_hadoop_args::Hadoop;
+use crate::testbed_hadoop_args::{Hadoop, StarArgs};
 use clap::{Subcommand, ValueHint};
 use std::fmt::Display;
 use std::path::PathBuf;
@@ -103,6 +103,15 @@ pub enum LinkCommand {
 The program finds in its environment TRUNKLINE_FAR, the far address of the first path; TRUNKLINE_FAR_NAMESPACE, by which
 nsenter enters the far namespace; and TRUNKLINE_PATHS, all paths with their addresses as JSON.")]
     Run(Run),
+    /// Run a program among hosts on a star of links, as a scenario's nodes are, then take everything down
+    #[command(after_help = "Examples:
+  trunkline testbed link star --workers 3 --rate 10Mbit/s -- bash
+  trunkline testbed link star cluster.toml --report late.json -- sh -c '
+    nsenter --net=$TRUNKLINE_NAMESPACE_WORKER_1 iperf3 -s -1 -D; iperf3 -c $TRUNKLINE_ADDRESS_WORKER_1'
+
+The same scenario drives `testbed hadoop up` and `run`. The program finds in its environment the address and the
+namespace of each host, as above, and all of them as JSON in TRUNKLINE_HOSTS; its exit code is that of the command.")]
+    Star(StarRun),
     /// Take a link down, or clean away what a killed one has left
     Down(Down),
     /// Show what links have done, and how late their emulator was
@@ -137,6 +146,24 @@ pub struct Run {
     #[arg(long)]
     pub far: bool,
     /// Write what the paths have done, and how late the emulator was, to this file as JSON
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub report: Option<PathBuf>,
+    /// Do not show it on standard error
+    #[arg(long, short)]
+    pub quiet: bool,
+    /// The program and its arguments
+    #[arg(last = true, required = true, value_name = "COMMAND", value_hint = ValueHint::CommandWithArguments)]
+    pub program: Vec<String>,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct StarRun {
+    #[command(flatten)]
+    pub star: StarArgs,
+    /// The host at which the program runs
+    #[arg(long, value_name = "HOST", default_value = "master")]
+    pub at: String,
+    /// Write what emulated links have done, and how late the emulator was, to this file as JSON
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub report: Option<PathBuf>,
     /// Do not show it on standard error

@@ -7,7 +7,7 @@
 
 use crate::failure::Failure;
 use crate::testbed::code;
-use crate::testbed_hadoop_args::{Down, Hadoop, HadoopCommand, LinkKind, Status, Up};
+use crate::testbed_hadoop_args::{Down, Hadoop, HadoopCommand, LinkKind, StarArgs, Status, Up};
 use crate::{emit, interrupt, testbed_hadoop_run};
 use runs::Error;
 use rustix::fs::Mode;
@@ -24,6 +24,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
+use testbed::hadoop::faults::{self, FaultServer, slow_disks};
 use testbed::hadoop::{
     self, BASE, Cluster, HadoopError, Java, Layout, Machine, Plan, Process, Ready, Record, Registry, Running,
     check_reachable,
@@ -97,7 +98,7 @@ fn down(args: &Down) -> Result<(), Failure> {
 }
 
 /// The scenario of a cluster: the file, what is laid over it, and under it what suits a testbed.
-fn scenario(args: &Up, machine: &Machine) -> Result<Scenario, Failure> {
+pub fn scenario(args: &StarArgs, machine: &Machine) -> Result<Scenario, Failure> {
     let (name, text) = match &args.scenario {
         None => ("testbed.toml".to_owned(), BASE.to_owned()),
         Some(path) => {
@@ -125,7 +126,7 @@ fn scenario(args: &Up, machine: &Machine) -> Result<Scenario, Failure> {
     sets.extend(args.assignments.iter().cloned());
     let mut absent = Vec::new();
     let read = Scenario::parse_with(&name, &text, &sets, |check| {
-        let defaults = machine.defaults(check.scenario.cluster.workers);
+        let defaults = machine.defaults(check.scenario);
         absent.extend(defaults.into_iter().filter(|(key, _)| !check.states(key)));
     });
     if absent.is_empty() {
@@ -139,7 +140,7 @@ fn scenario(args: &Up, machine: &Machine) -> Result<Scenario, Failure> {
 }
 
 /// The links of a scenario's nodes, and how they are made.
-fn links(scenario: &Scenario, wanted: Option<LinkKind>) -> Result<(Vec<Spoke>, Links), Failure> {
+pub fn links(scenario: &Scenario, wanted: Option<LinkKind>) -> Result<(Vec<Spoke>, Links), Failure> {
     let (mut spokes, links) = Spoke::of_topology(&sim::topology(scenario));
     match (wanted, links) {
         (Some(LinkKind::Veth), Links::Emulated) => Err(Failure::Input(
@@ -168,13 +169,18 @@ fn bring_up(args: &Up) -> Result<(), Failure> {
     need_root()?;
     let_others_read();
     let machine = Machine::look()?;
-    let scenario = scenario(args, &machine)?;
+    let scenario = scenario(&args.star, &machine)?;
     // All that may be missing is named before anything is made.
     if let Some(lack) = machine.too_little(&scenario) {
         return Err(lack.into());
     }
-    let (_, links) = links(&scenario, args.links)?;
+    let (_, links) = links(&scenario, args.star.links)?;
     if let Some(lack) = testbed::link::lacking(links) {
+        return Err(lack.into());
+    }
+    if !slow_disks(&scenario).is_empty()
+        && let Some(lack) = faults::lacking()
+    {
         return Err(lack.into());
     }
     let java = Java::find()?;
@@ -325,7 +331,6 @@ fn supervise() -> Result<(), Failure> {
     let (spokes, links) = links(&scenario, wanted)?;
     let control = Machine::look()?.control(scenario.tcp.control);
     let plan = Plan {
-        scenario,
         spokes,
         links,
         control,
@@ -333,6 +338,8 @@ fn supervise() -> Result<(), Failure> {
         jars: text("jars").into(),
         own_jar: text("own_jar").into(),
         java: Java { home: text("java_home").into(), version: text("java") },
+        disk_rates: sim::machines(&scenario).first().map_or([0.0; 2], |machine| [machine.read, machine.write]),
+        scenario,
     };
     thread::spawn(move || {
         let mut stays = false;
@@ -346,16 +353,25 @@ fn supervise() -> Result<(), Failure> {
         // The launcher may have gone meanwhile; then this one hears of it.
         let _ = emit(&format!("{what}\n"));
     };
-    let cluster = Cluster::up(&plan, &stop, &mut say)?;
+    let mut cluster = Cluster::up(&plan, &stop, &mut say)?;
+    let planned = faults::planned(&plan.scenario);
+    let layout = Layout::new(plan.folder.clone(), "");
+    let mut server = if planned.is_empty() { None } else { Some(FaultServer::listen(planned, &layout)?) };
     emit(&format!("{READY}\n"))?;
     let (clock, mut next) = (runs::Clock::start(), Duration::ZERO);
     while !stop() {
-        thread::sleep(LOOK);
+        thread::sleep(server.as_ref().map_or(LOOK, |server| server.next(LOOK)));
+        if let Some(server) = &mut server {
+            server.tick(&mut cluster);
+        }
         if clock.elapsed() >= next {
             next = clock.elapsed() + Duration::from_secs(1);
             cluster.reap();
             publish(&cluster, &plan.folder);
         }
+    }
+    if let Some(server) = &mut server {
+        server.end(&mut cluster);
     }
     Ok(())
 }

@@ -32,7 +32,8 @@ a testbed cannot be is refused. It has to be run as root. Hadoop is fetched by M
   trunkline testbed hadoop run path/to/job.jar -- Main /trunkline/in /out
 
 Jobs: wordcount, wordcount-nocombine, terasort, grep, pi, dfsio-write, dfsio-read, or a jar with its arguments. Text and
-records are made where they are not in HDFS yet. A job that fails, or whose output is wrong, ends with exit code 3.")]
+records are made where they are not in HDFS yet. Faults of the cluster's scenario come at their times after the job's
+submission. A job that fails, or whose output is wrong, ends with exit code 3.")]
     Run(Box<Run>),
     /// Show clusters that are up: their hosts, daemons and links
     Status(Status),
@@ -40,9 +41,10 @@ records are made where they are not in HDFS yet. A job that fails, or whose outp
     Down(Down),
 }
 
+/// A star of hosts and links, as a scenario has it.
 #[derive(Debug, clap::Args)]
-pub struct Up {
-    /// The scenario that the cluster is [default: fast links, four workers]
+pub struct StarArgs {
+    /// The scenario that it is [default: fast links, four workers]
     #[arg(value_hint = ValueHint::FilePath)]
     pub scenario: Option<PathBuf>,
     /// Number of workers
@@ -63,6 +65,12 @@ pub struct Up {
     /// How links are made [default: by the kernel if they are as fast and near as its own, else emulated]
     #[arg(long, value_name = "KIND")]
     pub links: Option<LinkKind>,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Up {
+    #[command(flatten)]
+    pub star: StarArgs,
     /// The cluster's name
     #[arg(long, default_value = "hadoop")]
     pub name: String,
@@ -114,6 +122,9 @@ pub struct Run {
     /// Import the job's history, simulate it, and show simulated beside real
     #[arg(long)]
     pub predict: bool,
+    /// Leave out the cluster's faults
+    #[arg(long)]
+    pub without_faults: bool,
     /// The folder of results [default: results/hadoop/JOB]
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub out: Option<PathBuf>,

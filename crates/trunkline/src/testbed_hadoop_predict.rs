@@ -5,51 +5,34 @@ use crate::failure::Failure;
 use crate::import_check::{self, Asked};
 use crate::interrupt::STOP;
 use crate::progress::Meter;
-use crate::testbed_hadoop_run::history_file;
+use crate::recorded_run::RecordedRun;
 use history::JobHistory;
-use history::import::{self, ImportError, Settings, Sources};
-use runs::{Effort, Error, Inputs, Likeness, Recorded, Told};
+use runs::{Effort, Inputs, Likeness, Recorded, Told};
+use scenario::Fault;
 use std::path::Path;
 
 /// Imports a job from the results of its run, simulates it, and says simulated beside real. `target` gets the simulated
 /// run of the same attempts, with its page.
 pub fn predict(results: &Path, job: &JobHistory, target: &Path, quiet: bool, silent: bool) -> Result<(), Failure> {
+    let RecordedRun { mut imported, interfaces, history, remark } = RecordedRun::open(results, Some(&job.id))?;
     let inputs = Inputs::new(&STOP);
-    let history = history_file(results, &job.id)?;
-    let found = inputs.job(std::slice::from_ref(&history), Some(&job.id))?;
-    let cluster = results.join("cluster.toml");
-    let text = inputs.text(&cluster)?;
-    let described = inputs.settings(&results.join("run.toml"))?;
-    let interfaces = described.interfaces.clone();
-    let settings = match &found.configuration {
-        None => described,
-        Some((file, properties)) => {
-            let own = Settings::of_job(properties);
-            let own = own.map_err(|error| Failure::Input(format!("{}: {error}", file.display())))?;
-            described.before(own)
-        }
-    };
-    let name = cluster.display().to_string();
-    let sources = Sources { cluster: Some((&name, &text)), settings: Some(settings), writer: None };
-    let mut imported = import::import(&found.job, &sources).map_err(|error| match error {
-        ImportError::Scenario(error) => Failure::Runs(Error::Scenario(error)),
-        other => Failure::Input(format!("{}: {other}", history.display())),
-    })?;
-    sim::parse(&found.job.id, &imported.to_toml(), &[]).map_err(Error::Scenario)?;
     let meter = Meter::new(1, quiet);
     let progress = |run: usize, progress: &sim::Progress| meter.update(run, progress);
     let effort = Effort { threads: Some(1), stop: &STOP, progress: &progress };
     let asked = Asked { none: false, strict: false, to_output: silent };
     let checked = import_check::fit(&mut imported, asked, &effort)?;
     if !silent {
-        emit(&format!("\n{}, simulated (predicted) beside real (recorded):\n", found.job.id))?;
+        for fault in &imported.scenario.faults {
+            emit(&format!("simulated, as it was: {}\n", fault_words(fault)))?;
+        }
+        emit(&format!("\n{}, simulated (predicted) beside real (recorded):\n", job.id))?;
         import_check::report(&imported, checked.as_ref(), asked)?;
     }
     let mut scenario = imported.scenario.clone();
     let job = inputs.replay(&mut scenario, &history)?;
     // One run stands for all: its attempts take what equal ones take on average.
     scenario.mapreduce.task_variation = 0.0;
-    let recorded = Recorded { job, likeness: Likeness::Replayed, interfaces };
+    let recorded = Recorded { job, likeness: Likeness::Replayed, interfaces, remark };
     let told = Told { recorded: Some(&recorded), changes: &[] };
     let single = runs::single(&scenario, told, None, target, &effort);
     meter.finish();
@@ -68,4 +51,17 @@ pub fn predict(results: &Path, job: &JobHistory, target: &Path, quiet: bool, sil
         emit(&format!("the page: {}/report.html\n", target.display()))?;
     }
     Ok(())
+}
+
+/// A fault with its times after the submission of the job, which is not that of the run.
+fn fault_words(fault: &Fault) -> String {
+    let name = fault.link.as_deref().or(fault.node.as_deref()).unwrap_or_default();
+    let what = match (fault.slow, fault.disk, &fault.link) {
+        (Some(part), Some(disk), _) => format!("disk {disk} of {name} at {part} of its rate"),
+        (Some(part), None, _) => format!("the link of {name} at {part} of its rate"),
+        (None, _, Some(_)) => format!("the link of {name} down"),
+        (None, ..) => format!("{name} down"),
+    };
+    let length = fault.down_for.or(fault.slow_for).map_or_else(String::new, |length| format!(" for {length:.1}"));
+    format!("{what} from {:.1}{length}", fault.at)
 }

@@ -1,6 +1,7 @@
 //! `trunkline testbed hadoop run`: a real job, and what it, its cluster and the host did meanwhile.
 
 use crate::failure::Failure;
+use crate::recorded_run::late_words;
 use crate::screen::Screen;
 use crate::table::Table;
 use crate::testbed_hadoop::{links_file, need_room, need_root, running};
@@ -14,11 +15,12 @@ use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, IsTerminal, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
+use testbed::hadoop::faults::{Deed, FaultSession};
 use testbed::hadoop::{self, Check, Client, HadoopError, Hdfs, Job, Kind, Load, Ran, Running, Sample};
 use testbed::link::{Host, Traffic};
-use units::Bytes;
+use units::{Bytes, Time};
 
 /// How often the host's counters are read.
 const SAMPLE: Duration = Duration::from_secs(1);
@@ -33,6 +35,8 @@ struct Measured {
     traffic: Vec<(String, Traffic)>,
     jobs: Vec<JobHistory>,
     links: Option<Value>,
+    /// What was done of the cluster's faults.
+    deeds: Vec<Deed>,
 }
 
 impl Measured {
@@ -69,8 +73,8 @@ pub fn run(args: &Run) -> Result<(), Failure> {
     }
     let target = args.out.clone().unwrap_or_else(|| Path::new("results").join("hadoop").join(job.name()));
     let folder = Folder::create(&target).map_err(Error::from)?;
-    let measured = measure(args, &job, &cluster, &record.folder, folder.path())?;
-    folder.file("cluster.toml", cluster_toml(scenario).as_bytes()).map_err(Error::from)?;
+    let measured = measure(args, &job, &cluster, &scenario, folder.path())?;
+    folder.file("cluster.toml", cluster_toml(as_it_was(scenario, &measured)).as_bytes()).map_err(Error::from)?;
     folder.file("run.toml", run_toml(&job, &measured).as_bytes()).map_err(Error::from)?;
     let result = format!("{:#}\n", result_json(&job, &cluster, &measured));
     folder.file("result.json", result.as_bytes()).map_err(Error::from)?;
@@ -82,6 +86,9 @@ pub fn run(args: &Run) -> Result<(), Failure> {
     }
     if let Check::Wrong(what) = &measured.check {
         return Err(Failure::RealJob(format!("the output is wrong: {what}; results: {}", target.display())));
+    }
+    if let Some((deed, why)) = measured.deeds.iter().find_map(|deed| Some((deed, deed.failed.as_ref()?))) {
+        return Err(Failure::RealJob(format!("a fault was not made: {}: {why}", deed.what)));
     }
     if args.predict {
         for job in &measured.jobs {
@@ -106,13 +113,8 @@ fn alone(name: &str, folder: &Path) -> Result<File, Failure> {
     }
 }
 
-fn measure(
-    args: &Run,
-    job: &Job,
-    cluster: &Running,
-    cluster_folder: &Path,
-    folder: &Path,
-) -> Result<Measured, Failure> {
+fn measure(args: &Run, job: &Job, cluster: &Running, scenario: &Scenario, folder: &Path) -> Result<Measured, Failure> {
+    let cluster_folder = &cluster.layout.folder;
     let stop = interrupt::requested;
     let quiet = args.quiet;
     let mut say = |what: &str| {
@@ -121,7 +123,16 @@ fn measure(
         }
     };
     let mut wait = |_: &str| {};
-    let mut before = Client { cluster, folder, limit: args.limit, stop: &stop, say: &mut say, tick: &mut wait };
+    let mut nothing = || Ok(());
+    let mut before = Client {
+        cluster,
+        folder,
+        limit: args.limit,
+        stop: &stop,
+        say: &mut say,
+        tick: &mut wait,
+        submitted: &mut nothing,
+    };
     let prepared = job.prepare(cluster, &mut before)?;
     let (class, arguments) = prepared.command();
     let reading = |error: io::Error| Failure::Output(format!("cannot read the host's counters: {error}"));
@@ -144,11 +155,28 @@ fn measure(
             eprintln!("{what}");
         }
     };
-    let mut client = Client { cluster, folder, limit: args.limit, stop: &stop, say: &mut say, tick: &mut tick };
+    let has_faults = !scenario.faults.is_empty() && !args.without_faults;
+    let mut session = if has_faults { Some(FaultSession::open(&cluster.layout)?) } else { None };
+    let mut submitted = || session.as_mut().map_or(Ok(()), |session| session.submitted(hadoop::now_ms()));
+    let mut client = Client {
+        cluster,
+        folder,
+        limit: args.limit,
+        stop: &stop,
+        say: &mut say,
+        tick: &mut tick,
+        submitted: &mut submitted,
+    };
     let ran = client.run(class, &arguments, "job");
     shown.finish();
     samples.push(Sample::take(cluster).map_err(reading)?);
+    // Whatever became of the job: the next one finds a whole cluster.
+    let deeds = match session {
+        Some(session) if !stop() => session.over(),
+        _ => Ok(Vec::new()),
+    };
     let ran = ran.inspect_err(|_| prepared.discard())?;
+    let deeds = deeds?;
     let traffic = counters().map_err(reading)?.into_iter().zip(traffic_before).zip(cluster.hosts());
     let traffic = traffic.map(|((now, then), host)| {
         let difference = Traffic { received: now.received - then.received, sent: now.sent - then.sent };
@@ -157,7 +185,15 @@ fn measure(
     let traffic = traffic.collect();
     // What the supervisor has published last is at most a second old.
     let links = lateness(links_before.as_ref(), links().as_ref());
-    let mut after = Client { cluster, folder, limit: args.limit, stop: &stop, say: &mut say, tick: &mut wait };
+    let mut after = Client {
+        cluster,
+        folder,
+        limit: args.limit,
+        stop: &stop,
+        say: &mut say,
+        tick: &mut wait,
+        submitted: &mut nothing,
+    };
     let check = prepared.check(&mut after, &ran.log).inspect_err(|_| prepared.discard())?;
     let mut jobs = Vec::new();
     let inputs = Inputs::new(&interrupt::STOP);
@@ -169,7 +205,7 @@ fn measure(
     if jobs.is_empty() && !matches!(check, Check::Unknown(_)) {
         return Err(HadoopError::Failed("the client told of no job".to_owned()).into());
     }
-    Ok(Measured { ran, check, samples, traffic, jobs, links })
+    Ok(Measured { ran, check, samples, traffic, jobs, links, deeds })
 }
 
 /// Progress on standard error: in place on a terminal, else a line now and then.
@@ -271,12 +307,57 @@ fn result_json(job: &Job, cluster: &Running, measured: &Measured) -> Value {
         "interfaces": traffic.collect::<Vec<_>>(),
         "roles": roles,
         "links": measured.links,
+        "faults": faults_json(measured),
         "samples": measured.samples,
         "host": host_facts(),
         "hadoop": hadoop::VERSION,
         "java": cluster.ready.java,
         "link_kind": cluster.ready.links,
     })
+}
+
+/// What was done of each fault, in seconds since the submission of the first job.
+fn faults_json(measured: &Measured) -> Vec<Value> {
+    let of = |deed: &Deed| {
+        let [began, ended, ready] = times(measured, deed);
+        json!({
+            "fault": deed.fault, "what": deed.what, "failed": deed.failed,
+            "began_s": began, "ended_s": ended, "ready_s": ready,
+        })
+    };
+    measured.deeds.iter().map(of).collect()
+}
+
+/// When a fault began, ended, and was over for the daemons that started again, in seconds since the submission of the
+/// first job.
+fn times(measured: &Measured, deed: &Deed) -> [Option<f64>; 3] {
+    let submitted = measured.jobs.first().map(|job| job.submit_ms);
+    let since = |at: Option<u64>| {
+        let at = i64::try_from(at?).ok()?;
+        Some((at - submitted?) as f64 / 1e3)
+    };
+    [deed.began_ms, deed.ended_ms, deed.ready_ms].map(since)
+}
+
+/// The cluster's scenario with its faults as they were: a simulation takes a node for back when its daemons are.
+fn as_it_was(mut scenario: Scenario, measured: &Measured) -> Scenario {
+    let mut made = Vec::new();
+    for deed in measured.deeds.iter().filter(|deed| deed.failed.is_none()) {
+        let ([Some(began), ended, ready], Some(mut fault)) =
+            (times(measured, deed), scenario.faults.get(deed.fault).cloned())
+        else {
+            continue;
+        };
+        let began = began.max(0.0);
+        // One that lasted for the whole job has no end in it.
+        let lasts = fault.down_for.or(fault.slow_for);
+        let length = lasts.and(ready.or(ended)).map(|end| Time::from_secs_f64((end - began).max(1e-3)));
+        fault.at = Time::from_secs_f64(began);
+        *(if fault.slow.is_some() { &mut fault.slow_for } else { &mut fault.down_for }) = length;
+        made.push(fault);
+    }
+    scenario.faults = made;
+    scenario
 }
 
 /// The machine, by which runs are told apart.
@@ -356,24 +437,24 @@ fn summary(job: &Job, cluster: &Running, measured: &Measured, target: &Path) -> 
         ]);
     }
     text.push_str(&table.shown(&screen));
-    if let Some(share) = measured.links.as_ref().and_then(|links| links["late_share"].as_f64()) {
-        let _ = writeln!(text, "{:.2} % of frames left more than a millisecond late", share * 100.0);
+    for deed in &measured.deeds {
+        let [began, ended, ready] = times(measured, deed).map(|time| time.map(|s| format!("{s:.1} s")));
+        let _ = write!(text, "{}", deed.what);
+        let _ = match (began, ended, ready, &deed.failed) {
+            (.., Some(why)) => writeln!(text, ": failed: {why}"),
+            (None, ..) => writeln!(text, ": the job was over before"),
+            (Some(began), Some(ended), Some(ready), None) => {
+                writeln!(text, " at {began}; its daemons start again at {ended} and have registered at {ready}")
+            }
+            (Some(began), Some(ended), None, None) => writeln!(text, " from {began} to {ended}"),
+            (Some(began), None, ..) => writeln!(text, " at {began}"),
+        };
+    }
+    if let Some(late) = measured.links.as_ref().and_then(late_words) {
+        let _ = writeln!(text, "{late}");
     }
     let _ = writeln!(text, "\nresults: {}; links are {}", target.display(), cluster.ready.links);
     text
-}
-
-/// The files of a result folder that hold a job's history.
-pub fn history_file(folder: &Path, job: &str) -> Result<PathBuf, Failure> {
-    let entries = fs::read_dir(folder).map_err(|error| Error::reading(folder, &error))?;
-    let name = |path: &PathBuf| {
-        path.file_name().is_some_and(|name| {
-            let name = name.to_string_lossy();
-            history::job_id_within(&name) == Some(job) && name.ends_with(".jhist")
-        })
-    };
-    let found = entries.flatten().map(|entry| entry.path()).find(name);
-    found.ok_or_else(|| Failure::Internal(format!("{} has no history of {job}", folder.display())))
 }
 
 #[cfg(test)]

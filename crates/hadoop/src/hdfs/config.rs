@@ -1,5 +1,6 @@
 //! Settings of the file system, with Hadoop's property names and defaults.
 
+use super::erasure::ErasureCode;
 use units::{Bytes, Time};
 
 /// Settings of HDFS; the defaults are those of Hadoop 3 (`hdfs-default.xml`) where a property is named.
@@ -9,6 +10,11 @@ pub struct HdfsConfig {
     pub block_size: Bytes,
     /// `dfs.replication`: replicas of a block.
     pub replication: u32,
+    /// The erasure coding policy of the jobs' input and output (`hdfs ec -setPolicy` on their folders); none: replicas.
+    pub erasure: Option<ErasureCode>,
+    /// Processor seconds that coding takes for each byte of a cell that is made, and each of the k cells that it is made
+    /// of. The default is that of HDFS's coder in Java (`RSRawEncoder`); docs/models/hadoop.md has its measurement.
+    pub coding_cost: f64,
     /// `dfs.heartbeat.interval`: between a DataNode's heartbeats.
     pub heartbeat_interval: Time,
     /// `dfs.namenode.heartbeat.recheck-interval`: between looks for dead DataNodes.
@@ -69,11 +75,16 @@ pub struct HdfsConfig {
     pub retry_window: Time,
 }
 
+/// Seconds that HDFS's coder in Java takes for a byte of a cell that is made, and one of the cells that it is made of.
+const CODING: f64 = 0.94e-9;
+
 impl Default for HdfsConfig {
     fn default() -> Self {
         Self {
             block_size: Bytes::from_mib(128),
             replication: 3,
+            erasure: None,
+            coding_cost: CODING,
             heartbeat_interval: Time::from_secs(3),
             recheck_interval: Time::from_secs(300),
             block_report_interval: Time::from_secs(21_600),

@@ -2,17 +2,21 @@
 
 mod config;
 mod datanode;
+mod erasure;
 mod namenode;
 mod namespace;
 mod pipeline;
 pub mod placement;
 mod read;
 pub(crate) mod request;
+mod striped_read;
+mod striped_write;
 mod wire;
 mod write;
 
 pub use crate::ids::{BlockId, FileId, ReadId, WriteId};
 pub use config::HdfsConfig;
+pub use erasure::ErasureCode;
 pub use namespace::{Block, File, Namespace};
 pub use request::{Call, Channel, Message, PipelineMessage, ReadMessage, Request, WriteCall};
 
@@ -27,6 +31,8 @@ use pipeline::Pipeline;
 pub use pipeline::PipelineState;
 use read::Read;
 use std::collections::BTreeMap;
+use striped_read::Gather;
+use striped_write::StripedWrite;
 use units::{Bytes, Time};
 use write::Write;
 
@@ -63,6 +69,8 @@ pub struct Hdfs {
     datanodes: Vec<DataNode>,
     reads: BTreeMap<ReadId, Read>,
     writes: BTreeMap<WriteId, Write>,
+    gathers: BTreeMap<ReadId, Gather>,
+    striped_writes: BTreeMap<WriteId, StripedWrite>,
     pipelines: BTreeMap<PipelineId, Pipeline>,
     /// Placement, and the choice among equal replicas.
     random: RandomStream,
@@ -84,6 +92,8 @@ impl Hdfs {
             datanodes: (0..nodes).map(|_| DataNode::default()).collect(),
             reads: BTreeMap::new(),
             writes: BTreeMap::new(),
+            gathers: BTreeMap::new(),
+            striped_writes: BTreeMap::new(),
             pipelines: BTreeMap::new(),
             random: RandomStream::new(seed, "hdfs/placement", 0),
             phases: RandomStream::new(seed, "hdfs/phases", 0),
@@ -123,6 +133,53 @@ impl Hdfs {
         }
         self.namespace.file_mut(file).complete = true;
         file
+    }
+    /// A file of a job's input, as [`Hdfs::add_file`], but erasure-coded if the cluster's policy has it so.
+    pub fn add_input(
+        &mut self,
+        ctx: &mut Context,
+        length: Bytes,
+        block_size: Bytes,
+        replication: u32,
+        writer: Option<NodeId>,
+    ) -> FileId {
+        let Some(code) = self.config.erasure else {
+            return self.add_file(ctx, length, block_size, replication, writer);
+        };
+        let file = self.namespace.create(1, false);
+        let block_size = code.cell * (block_size.get() / code.cell.get()).max(1);
+        let mut rest = length;
+        while rest > Bytes::ZERO {
+            let length = rest.min(block_size * code.data as u64);
+            rest -= length;
+            let nodes = placement::choose_spread(&ctx.nodes, writer, code.parts(), &[], |_| true, &mut self.random);
+            self.add_group(ctx, file, code, length, &nodes);
+        }
+        self.namespace.file_mut(file).complete = true;
+        file
+    }
+    /// An erasure-coded file of one group that exists when the run begins, its parts on these nodes in order; what is
+    /// missing of them is chosen.
+    pub fn place_group(&mut self, ctx: &mut Context, code: ErasureCode, length: Bytes, nodes: &[NodeId]) -> FileId {
+        let file = self.namespace.create(1, false);
+        let mut nodes = nodes[..nodes.len().min(code.parts())].to_vec();
+        nodes.extend(placement::choose_spread(&ctx.nodes, None, code.parts(), &nodes, |_| true, &mut self.random));
+        self.add_group(ctx, file, code, length, &nodes);
+        self.namespace.file_mut(file).complete = true;
+        file
+    }
+    fn add_group(&mut self, ctx: &mut Context, file: FileId, code: ErasureCode, length: Bytes, nodes: &[NodeId]) {
+        let group = self.namespace.add_group(file, code, || ctx.new_file());
+        self.namespace.close_group(group, length, code);
+        for (part, node) in self.namespace.parts(group).into_iter().zip(nodes) {
+            let length = self.namespace.block(part).length;
+            if length > Bytes::ZERO {
+                self.namespace.block_mut(part).replicas.push(*node);
+                let datanode = self.datanode(*node);
+                let place = datanode.choose(&ctx.nodes.info(*node).disks, false, true);
+                datanode.replicas.insert(part, Replica { place, length });
+            }
+        }
     }
     /// A file that exists when the run begins, each block with its length and replicas given.
     pub fn place_file(&mut self, ctx: &mut Context, replication: u32, blocks: &[(Bytes, Vec<NodeId>)]) -> FileId {
@@ -165,6 +222,9 @@ impl Hdfs {
             Request::ReadAgain(read) => self.locate(ctx, read),
             Request::ReadDue(read) => self.read_due(ctx, read),
             Request::WriteAgain(write, what) => self.ask(ctx, write, what),
+            Request::RowCoded(write) => self.row_coded(ctx, write),
+            Request::RowDecoded(read) => self.row_decoded(ctx, read),
+            Request::RowWritten(read) => self.row_written(ctx, read),
             Request::PipelineDue(pipeline) => self.pipeline_due(ctx, pipeline),
             Request::PipelineWork { pipeline, hop } => self.pipeline_work_done(ctx, pipeline, hop),
             Request::PipelineDisk { pipeline, hop } => self.pipeline_disk_done(ctx, pipeline, hop),
@@ -179,6 +239,7 @@ impl Hdfs {
             Request::ReadDisk { read, source } => self.read_disk_failed(ctx, read, source),
             Request::PipelineDisk { pipeline, hop } => self.break_pipeline(ctx, pipeline, hop),
             Request::SourceDisk(pipeline) => self.discard_pipeline(ctx, pipeline),
+            Request::RowWritten(read) => self.drop_gather(ctx, read),
             _ => {}
         }
     }
@@ -241,6 +302,7 @@ impl Hdfs {
     pub(crate) fn on_replied(&mut self, ctx: &mut Context, call: Call) {
         match call {
             Call::Heartbeat { node, .. } => self.heartbeat_replied(ctx, node),
+            Call::Locate(read) if self.gathers.contains_key(&read) => self.open_gather(ctx, read),
             Call::Locate(read) => self.located(ctx, read),
             Call::Write(write, what) => self.write_replied(ctx, what, write),
             Call::BlockReport(_) | Call::Received { .. } => {}
@@ -251,6 +313,7 @@ impl Hdfs {
         match call {
             Call::Heartbeat { node, .. } => self.heartbeat_over(ctx, node),
             Call::BlockReport(node) | Call::Received { node, .. } => self.report_again(ctx, node),
+            Call::Locate(read) if self.gathers.contains_key(&read) => self.fail_gather(ctx, read),
             Call::Locate(read) => self.next_round(ctx, read),
             Call::Write(write, _) => self.fail_write(ctx, write),
         }

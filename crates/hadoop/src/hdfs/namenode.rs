@@ -161,7 +161,7 @@ impl Hdfs {
         if !self.namenode.is_alive(node) {
             return;
         }
-        let wanted = self.namespace.file(self.namespace.block(block).file).replication as usize;
+        let wanted = self.namespace.wanted(block);
         let Some(length) = self.datanode(node).replicas.get(&block).map(|replica| replica.length) else { return };
         let record = self.namespace.block_mut(block);
         if record.replicas.contains(&node) {
@@ -197,6 +197,9 @@ impl Hdfs {
 
     /// A new block for an output stream.
     fn allocate(&mut self, ctx: &mut Context, id: WriteId) {
+        if self.striped_writes.contains_key(&id) {
+            return self.allocate_group(ctx, id);
+        }
         let Some(write) = self.writes.get(&id) else { return };
         let file = self.namespace.file(write.file);
         // The block before the last must be complete (`FSNamesystem.checkFileProgress`).
@@ -228,14 +231,39 @@ impl Hdfs {
         }
     }
 
-    /// A client asks whether its file may be closed: every block needs one reported replica
-    /// (`dfs.namenode.replication.min`).
+    /// A block group for an output stream.
+    fn allocate_group(&mut self, ctx: &mut Context, id: WriteId) {
+        let Some(write) = self.striped_writes.get(&id) else { return };
+        let (file, code, writer) = (write.file, write.code, write.writer.node);
+        let behind = self.namespace.file(file).blocks.iter().rev().nth(1);
+        if behind.is_some_and(|block| !self.namespace.is_reported(*block)) {
+            return;
+        }
+        let usable = |node: NodeId| self.namenode.is_alive(node) && !write.excluded.contains(&node);
+        let local = (writer != ctx.nodes.master()).then_some(writer);
+        let nodes = placement::choose_spread(&ctx.nodes, local, code.parts(), &[], usable, &mut self.random);
+        // Parity that finds no place is left out (`FSNamesystem`: "Cannot allocate parity block").
+        if nodes.len() < code.data {
+            return;
+        }
+        let group = self.namespace.add_group(file, code, || ctx.new_file());
+        if let Some(write) = self.striped_writes.get_mut(&id) {
+            write.allocation = Some((group, nodes));
+        }
+    }
+
+    /// A client asks whether its file may be closed: enough of every block must be reported.
     fn complete(&mut self, id: WriteId) {
-        let Some(write) = self.writes.get_mut(&id) else { return };
-        let blocks = self.namespace.file(write.file).blocks.clone();
-        write.completed = blocks.iter().all(|block| !self.namespace.block(*block).replicas.is_empty());
-        if write.completed {
-            let file = write.file;
+        let file = self.writes.get(&id).map(|write| write.file);
+        let Some(file) = file.or_else(|| self.striped_writes.get(&id).map(|write| write.file)) else { return };
+        let completed = self.namespace.file(file).blocks.iter().all(|block| self.namespace.is_reported(*block));
+        if let Some(write) = self.writes.get_mut(&id) {
+            write.completed = completed;
+        }
+        if let Some(write) = self.striped_writes.get_mut(&id) {
+            write.completed = completed;
+        }
+        if completed {
             self.namespace.file_mut(file).complete = true;
         }
     }
@@ -314,9 +342,13 @@ impl Hdfs {
                 break;
             }
             let record = self.namespace.block(block);
-            let wanted = self.namespace.file(record.file).replication;
+            let wanted = units::count(self.namespace.wanted(block));
             if record.replicas.len() >= wanted as usize {
                 self.namenode.lacking.remove(&block);
+                continue;
+            }
+            if self.namespace.group_of(block).is_some() {
+                budget -= usize::from(self.order_rebuild(ctx, block));
                 continue;
             }
             if self.namenode.pending.contains_key(&block)
@@ -342,5 +374,30 @@ impl Hdfs {
             self.namenode.pending.insert(block, Pending { source, targets: targets.clone(), since: now });
             self.namenode.known(source).copies.push(Copy { block, targets });
         }
+    }
+
+    /// Orders a part of a group to be made again, by a DataNode that has none of the group; whether one was found.
+    fn order_rebuild(&mut self, ctx: &Context, part: BlockId) -> bool {
+        let Some((group, _)) = self.namespace.group_of(part) else { return false };
+        let Some(code) = self.namespace.code(group) else { return false };
+        let held = self.namespace.holders(group);
+        let length = self.namespace.block(group).length;
+        // Data parts that a short group leaves empty are known without being read.
+        let empty = (0..code.data).filter(|part| code.in_part(length, *part) == units::Bytes::ZERO).count();
+        if self.namenode.pending.contains_key(&part) || held.len() + empty < code.data {
+            return false;
+        }
+        let streams = self.config.replication_max_streams as usize;
+        let has_time = |node: NodeId| self.namenode.is_alive(node) && self.namenode.copying_from(node) < streams;
+        // Parts that are being made will stand somewhere, too.
+        let parts = self.namespace.parts(group);
+        let pending = parts.iter().filter_map(|part| self.namenode.pending.get(part));
+        let taken: Vec<NodeId> = held.iter().copied().chain(pending.map(|pending| pending.source)).collect();
+        let targets = placement::choose_spread(&ctx.nodes, None, taken.len() + 1, &taken, has_time, &mut self.random);
+        let Some(&target) = targets.first() else { return false };
+        let pending = Pending { source: target, targets: vec![target], since: ctx.now };
+        self.namenode.pending.insert(part, pending);
+        self.namenode.known(target).copies.push(Copy { block: part, targets: vec![target] });
+        true
     }
 }

@@ -28,6 +28,8 @@ use units::{Bytes, Time};
 pub(super) enum Source {
     /// An output stream.
     Stream(WriteId),
+    /// An erasure-coded output stream, of which the block is a part.
+    Part { write: WriteId, part: usize },
     /// A DataNode's replica, on this disk; asked of it up to here.
     Replica { disk: u32, asked: Bytes },
 }
@@ -377,21 +379,21 @@ impl Hdfs {
             done |= packet.last;
         }
         let (acknowledged, block, nodes) = (pipeline.acknowledged, pipeline.block, pipeline.nodes.len());
-        let Source::Stream(write) = pipeline.source else {
-            if done {
-                self.close_pipeline(ctx, id);
-            } else {
-                self.send_packets(ctx, id);
-            }
-            return;
-        };
+        let source = pipeline.source;
         if done {
             self.close_pipeline(ctx, id);
-            self.block_acknowledged(ctx, write, acknowledged);
-            self.block_written(ctx, write, block, nodes);
         } else {
             self.send_packets(ctx, id);
-            self.block_acknowledged(ctx, write, acknowledged);
+        }
+        match source {
+            Source::Stream(write) => {
+                self.block_acknowledged(ctx, write, acknowledged);
+                if done {
+                    self.block_written(ctx, write, block, nodes);
+                }
+            }
+            Source::Part { write, part } => self.part_acknowledged(ctx, write, part, acknowledged, done),
+            Source::Replica { .. } => {}
         }
     }
 
@@ -464,6 +466,9 @@ impl Hdfs {
 
     /// A DataNode does what the NameNode has ordered.
     pub(super) fn copy_block(&mut self, ctx: &mut Context, node: NodeId, copy: Copy) {
+        if self.namespace.group_of(copy.block).is_some() {
+            return self.rebuild_part(ctx, node, copy.block);
+        }
         let Some(replica) = self.datanode(node).replicas.get(&copy.block).copied() else { return };
         let source = Source::Replica { disk: replica.place.disk, asked: Bytes::ZERO };
         let pipeline = Pipeline::new(source, node, copy.block, copy.targets, Bytes::ZERO, ctx.now);

@@ -58,6 +58,37 @@ pub fn choose(
     targets
 }
 
+/// Chooses nodes for the parts of an erasure-coded block group, as many as there are, at most `parts`
+/// (`BlockPlacementPolicyRackFaultTolerant`): the writer's own first, the others at random, no rack with more than its
+/// even share. Where that does not suffice, racks may have more.
+pub fn choose_spread(
+    nodes: &Nodes,
+    writer: Option<NodeId>,
+    parts: usize,
+    held: &[NodeId],
+    usable: impl Fn(NodeId) -> bool,
+    random: &mut RandomStream,
+) -> Vec<NodeId> {
+    let mut chosen = held.to_vec();
+    let even = parts.div_ceil(nodes.rack_count().max(1));
+    for cap in [even, usize::MAX] {
+        while chosen.len() < parts {
+            let free = |node: NodeId| {
+                let rack = nodes.rack(node);
+                usable(node)
+                    && !chosen.contains(&node)
+                    && chosen.iter().filter(|other| nodes.rack(**other) == rack).count() < cap
+            };
+            let own = writer.filter(|node| chosen.is_empty() && free(*node));
+            match own.or_else(|| pick(nodes, random, free)) {
+                Some(node) => chosen.push(node),
+                None => break,
+            }
+        }
+    }
+    chosen.split_off(held.len())
+}
+
 /// A node with the property, each with the same probability. Like HDFS it draws and rejects; where few nodes qualify it
 /// counts them.
 fn pick(nodes: &Nodes, random: &mut RandomStream, property: impl Fn(NodeId) -> bool) -> Option<NodeId> {

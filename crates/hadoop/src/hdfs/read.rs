@@ -82,12 +82,45 @@ impl Hdfs {
         self.next += 1;
         let id = ReadId(self.next);
         let end = (offset + length).min(self.namespace.block(block).length).max(offset);
+        if self.namespace.code(block).is_some() {
+            self.gather(ctx, id, (reader, block), (offset, end), owner.into());
+            return id;
+        }
+        self.insert_read(ctx, id, (reader, block), (offset, end), owner.into());
+        self.locate(ctx, id);
+        id
+    }
+
+    /// Reads a range of a part of a group, whose DataNode is known.
+    pub(super) fn read_part(
+        &mut self,
+        ctx: &mut Context,
+        reader: Process,
+        part: BlockId,
+        range: (Bytes, Bytes),
+        gather: ReadId,
+    ) -> ReadId {
+        self.next += 1;
+        let id = ReadId(self.next);
+        self.insert_read(ctx, id, (reader, part), range, Reader::Hdfs(gather));
+        self.located(ctx, id);
+        id
+    }
+
+    fn insert_read(
+        &mut self,
+        ctx: &Context,
+        id: ReadId,
+        (reader, block): (Process, BlockId),
+        (offset, end): (Bytes, Bytes),
+        owner: Reader,
+    ) {
         self.reads.insert(
             id,
             Read {
                 reader,
                 block,
-                owner: owner.into(),
+                owner,
                 end,
                 at: offset,
                 reported: offset,
@@ -100,12 +133,13 @@ impl Hdfs {
                 watched: false,
             },
         );
-        self.locate(ctx, id);
-        id
     }
 
     /// The application has taken bytes out of its receive buffer; more may come.
     pub fn take(&mut self, ctx: &mut Context, id: ReadId, bytes: Bytes) {
+        if self.gathers.contains_key(&id) {
+            return self.take_gathered(ctx, id, bytes);
+        }
         let Some(read) = self.reads.get_mut(&id) else { return };
         if read.taken + read.window(&self.config) <= read.at {
             read.progress = ctx.now; // the time of a full window is the application's, not the source's
@@ -116,6 +150,7 @@ impl Hdfs {
 
     /// Stops a read; nothing more is told of it.
     pub fn cancel_read(&mut self, ctx: &mut Context, id: ReadId) {
+        self.drop_gather(ctx, id);
         self.drop_source(ctx, id);
         self.reads.remove(&id);
     }
@@ -165,7 +200,9 @@ impl Hdfs {
         let Some(read) = self.reads.get_mut(&id) else { return };
         read.rounds += 1;
         read.dead.clear();
-        if read.rounds > self.config.acquire_failures {
+        // The reader of a group turns to another part at once.
+        let is_part = matches!(read.owner, Reader::Hdfs(_));
+        if is_part || read.rounds > self.config.acquire_failures {
             let reader = read.owner;
             self.reads.remove(&id);
             return ctx.raise(Event::Read { read: id, news: ReadNews::Failed, reader });
@@ -409,6 +446,7 @@ impl Hdfs {
 
     /// A node has crashed: its readers are gone, and so is what it was sending.
     pub(super) fn reads_node_down(&mut self, ctx: &mut Context, node: NodeId) {
+        self.gathers_node_down(ctx, node);
         let gone: Vec<_> = self.reads.iter().filter(|(_, read)| read.reader.node == node).map(|(id, _)| *id).collect();
         for id in gone {
             self.cancel_read(ctx, id);

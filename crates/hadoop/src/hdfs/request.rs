@@ -22,6 +22,12 @@ pub enum Request {
     ReadDue(ReadId),
     /// A stream asks the NameNode again.
     WriteAgain(WriteId, WriteCall),
+    /// The client of an erasure-coded stream has computed the parity of a row.
+    RowCoded(WriteId),
+    /// The reader of a block group has computed the cells of a row that it could not read.
+    RowDecoded(ReadId),
+    /// A DataNode has written a row of a part that it makes again.
+    RowWritten(ReadId),
     /// A pipeline may have stood still for too long.
     PipelineDue(PipelineId),
     /// A DataNode receives and checks a piece of a block.

@@ -24,7 +24,7 @@ pub(super) enum Allocation {
 
 impl WriteCall {
     /// Length of the reply.
-    const fn reply(self) -> Bytes {
+    pub(super) const fn reply(self) -> Bytes {
         match self {
             Self::AddBlock | Self::UpdatePipeline => wire::LOCATED_BLOCK,
             Self::Create | Self::Complete => wire::SHORT_REPLY,
@@ -78,6 +78,21 @@ pub(super) struct Write {
 const RECOVERIES: u32 = 5;
 
 impl Hdfs {
+    /// Opens an output stream to a new file of a job's output: erasure-coded, if the cluster's policy has it so.
+    pub fn create_output(
+        &mut self,
+        ctx: &mut Context,
+        writer: Process,
+        block_size: Bytes,
+        replication: u32,
+        owner: impl Into<Writer>,
+    ) -> WriteId {
+        match self.config.erasure {
+            Some(code) => self.create_striped(ctx, writer, block_size, code, owner),
+            None => self.create(ctx, writer, block_size, replication, owner),
+        }
+    }
+
     /// Opens an output stream to a new file.
     pub fn create(
         &mut self,
@@ -119,6 +134,9 @@ impl Hdfs {
     /// Appends bytes. [`WriteNews::Room`] follows (at once, if there is room) when fewer than the stream's limit of
     /// packets wait: the writer appends no more before it.
     pub fn append(&mut self, ctx: &mut Context, id: WriteId, bytes: Bytes) {
+        if self.striped_writes.contains_key(&id) {
+            return self.append_striped(ctx, id, bytes);
+        }
         let Some(write) = self.writes.get_mut(&id) else { return };
         write.appended += bytes;
         write.owed += 1;
@@ -127,6 +145,7 @@ impl Hdfs {
 
     /// Ends the stream: [`WriteNews::Closed`] or [`WriteNews::Failed`] follows.
     pub fn close(&mut self, ctx: &mut Context, id: WriteId) {
+        self.close_striped(ctx, id);
         if let Some(write) = self.writes.get_mut(&id) {
             write.closing = true;
             self.advance_write(ctx, id);
@@ -135,6 +154,7 @@ impl Hdfs {
 
     /// Drops the stream (its writer was killed); nothing more is told of it, and its file is not completed.
     pub fn abort_write(&mut self, ctx: &mut Context, id: WriteId) {
+        self.abort_striped(ctx, id);
         if let Some(pipeline) = self.writes.remove(&id).and_then(|write| write.pipeline) {
             self.discard_pipeline(ctx, pipeline);
         }
@@ -142,7 +162,8 @@ impl Hdfs {
 
     /// The file that an open stream writes.
     pub fn file_of(&self, id: WriteId) -> Option<FileId> {
-        self.writes.get(&id).map(|write| write.file)
+        let striped = || self.striped_writes.get(&id).map(|write| write.file);
+        self.writes.get(&id).map(|write| write.file).or_else(striped)
     }
 
     /// Tells the pipeline what may be sent, asks for the next block, reports room, closes the file.
@@ -171,6 +192,9 @@ impl Hdfs {
 
     /// Asks the NameNode for something.
     pub(super) fn ask(&mut self, ctx: &mut Context, id: WriteId, what: WriteCall) {
+        if self.striped_writes.contains_key(&id) {
+            return self.ask_striped(ctx, id, what);
+        }
         let Some(write) = self.writes.get_mut(&id) else { return };
         write.state = State::Asking;
         let writer = write.writer;
@@ -179,6 +203,9 @@ impl Hdfs {
 
     /// The NameNode has answered.
     pub(super) fn write_replied(&mut self, ctx: &mut Context, what: WriteCall, id: WriteId) {
+        if self.striped_writes.contains_key(&id) {
+            return self.striped_write_replied(ctx, what, id);
+        }
         let Some(write) = self.writes.get_mut(&id) else { return };
         match what {
             WriteCall::AddBlock => match write.allocation.take() {
@@ -219,6 +246,7 @@ impl Hdfs {
     }
 
     pub(super) fn fail_write(&mut self, ctx: &mut Context, id: WriteId) {
+        self.fail_striped(ctx, id);
         let Some(write) = self.writes.remove(&id) else { return };
         if let Some(pipeline) = write.pipeline {
             self.discard_pipeline(ctx, pipeline);
@@ -299,6 +327,7 @@ impl Hdfs {
         for id in gone {
             self.abort_write(ctx, id);
         }
+        self.striped_writes_node_down(ctx, node);
     }
 }
 

@@ -6,6 +6,7 @@
 //! once a second whether the job is complete.
 
 use super::files::CLIENT_PROCESS;
+use super::job::Piece;
 use super::{Generation, MapReduce, Reader, Request};
 use crate::context::Context;
 use crate::event::ReadNews;
@@ -67,7 +68,7 @@ impl MapReduce {
         if !std::mem::replace(&mut sample.begun, true) {
             let wanted = |part: usize| {
                 let split = &owner.splits[owner.splits.len() / parts * part];
-                let length = split.blocks.first().map_or(Bytes::ZERO, |&(_, length)| length);
+                let length = split.blocks.first().map_or(Bytes::ZERO, |piece| piece.length);
                 Part { read: None, missing: (owner.spec.sample / parts as u64).min(length) }
             };
             sample.parts = (0..parts).map(wanted).collect();
@@ -75,13 +76,13 @@ impl MapReduce {
         let client = Process { node: platform.ctx.nodes.master(), id: CLIENT_PROCESS };
         for (number, part) in sample.parts.iter_mut().enumerate() {
             let split = &owner.splits[owner.splits.len() / parts * number];
-            if let Some(&(block, length)) = split.blocks.first()
+            if let Some(&Piece { block, offset, length }) = split.blocks.first()
                 && part.read.is_none()
                 && part.missing > Bytes::ZERO
             {
                 // It asks for the whole split, and stops reading when it has its records.
                 let reader = Reader::Sample(job);
-                part.read = Some(platform.hdfs.read(platform.ctx, client, block, Bytes::ZERO, length, reader));
+                part.read = Some(platform.hdfs.read(platform.ctx, client, block, offset, length, reader));
             }
         }
         sample.is_under_way()

@@ -88,10 +88,18 @@ pub struct JobSpec {
     pub keyed: Option<Keyed>,
 }
 
+/// A range of a block.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Piece {
+    pub block: BlockId,
+    pub offset: Bytes,
+    pub length: Bytes,
+}
+
 /// The input of one map.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Split {
-    pub blocks: Vec<(BlockId, Bytes)>,
+    pub blocks: Vec<Piece>,
     pub bytes: Bytes,
     /// Nodes with a replica of its first block.
     pub hosts: Vec<NodeId>,
@@ -479,6 +487,16 @@ fn place_by_key(files: &[Bytes], ctx: &mut Context, hdfs: &mut Hdfs) -> Vec<(Fil
     placed
 }
 
+/// A block whole; of a block group, which holds several blocks' data, a piece for each.
+fn pieces_of(block: BlockId, block_size: Bytes, hdfs: &Hdfs) -> Vec<Piece> {
+    let whole = hdfs.namespace().block(block).length;
+    if hdfs.namespace().code(block).is_none() || whole <= block_size {
+        return vec![Piece { block, offset: Bytes::ZERO, length: whole }];
+    }
+    let offsets = (0..whole.get().div_ceil(block_size.get())).map(|turn| block_size * turn);
+    offsets.map(|offset| Piece { block, offset, length: block_size.min(whole - offset) }).collect()
+}
+
 fn splits(spec: &JobSpec, ctx: &mut Context, hdfs: &mut Hdfs) -> Vec<Split> {
     if let Source::Generated { maps } = spec.workload.source {
         let total = spec.input.bytes();
@@ -495,30 +513,29 @@ fn splits(spec: &JobSpec, ctx: &mut Context, hdfs: &mut Hdfs) -> Vec<Split> {
     let files: Vec<FileId> = match &spec.input {
         JobInput::Files(_) if spec.keyed.is_some() => by_key.iter().map(|(file, _)| *file).collect(),
         JobInput::Files(files) => {
-            files.iter().map(|&length| hdfs.add_file(ctx, length, block_size, replication, None)).collect()
+            files.iter().map(|&length| hdfs.add_input(ctx, length, block_size, replication, None)).collect()
         }
         JobInput::Named(files) => {
-            files.iter().map(|file| hdfs.add_file(ctx, file.length, block_size, replication, file.writer)).collect()
+            files.iter().map(|file| hdfs.add_input(ctx, file.length, block_size, replication, file.writer)).collect()
         }
         JobInput::Splits(splits) => splits
             .iter()
-            .map(|(bytes, hosts)| hdfs.place_file(ctx, count(hosts.len()), &[(*bytes, hosts.clone())]))
+            .map(|(bytes, hosts)| match hdfs.config().erasure {
+                // Each a group of its own: a record does not say which splits are of one.
+                Some(code) => hdfs.place_group(ctx, code, *bytes, hosts),
+                None => hdfs.place_file(ctx, count(hosts.len()), &[(*bytes, hosts.clone())]),
+            })
             .collect(),
     };
     let mut splits = Vec::new();
     for file in files {
-        let blocks: Vec<(BlockId, Bytes)> = hdfs
-            .namespace()
-            .file(file)
-            .blocks
-            .iter()
-            .map(|&block| (block, hdfs.namespace().block(block).length))
-            .collect();
-        let groups: Vec<Vec<(BlockId, Bytes)>> =
-            if spec.whole_files { vec![blocks] } else { blocks.into_iter().map(|block| vec![block]).collect() };
+        let pieces: Vec<Piece> =
+            hdfs.namespace().file(file).blocks.iter().flat_map(|block| pieces_of(*block, block_size, hdfs)).collect();
+        let groups: Vec<Vec<Piece>> =
+            if spec.whole_files { vec![pieces] } else { pieces.into_iter().map(|piece| vec![piece]).collect() };
         for blocks in groups.into_iter().filter(|blocks| !blocks.is_empty()) {
-            let bytes = blocks.iter().map(|&(_, bytes)| bytes).sum();
-            let hosts = hdfs.namespace().block(blocks[0].0).replicas.clone();
+            let bytes = blocks.iter().map(|piece| piece.length).sum();
+            let hosts = hdfs.namespace().holders(blocks[0].block);
             splits.push(Split { blocks, bytes, hosts, home: None });
         }
     }

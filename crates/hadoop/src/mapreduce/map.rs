@@ -5,6 +5,7 @@
 //! it leaves out: the sort buffer's two thresholds, a spill thread of its own, and merges in several passes.
 
 use super::buffer::SortBuffer;
+use super::job::Piece;
 use super::merge::MergePlan;
 use super::request::{Reader, Step, StreamSlot, TaskRequest, Writer};
 use super::stream::{LocalFile, Sink, Stream};
@@ -109,7 +110,7 @@ impl MapTask {
         let replication = workload.output_replication.map_or(env.hdfs.config().replication, u32::from);
         let block_size = env.hdfs.config().block_size;
         let output = (ratio > 0.0).then(|| Output {
-            write: env.hdfs.create(env.ctx, env.process, block_size, replication, Writer::MapOutput(env.id)),
+            write: env.hdfs.create_output(env.ctx, env.process, block_size, replication, Writer::MapOutput(env.id)),
             plain: if modelled > 0.0 { (workload.side_output_ratio + direct) * scale } else { ratio },
             ratio,
             compress: direct * scale * codec.map_or(0.0, |codec| codec.compress),
@@ -247,10 +248,10 @@ impl MapTask {
     }
 
     fn read_next(&mut self, env: &mut Env) {
-        if let Some(&(block, bytes)) = env.split.blocks.get(self.next_block) {
+        if let Some(&Piece { block, offset, length }) = env.split.blocks.get(self.next_block) {
             self.next_block += 1;
             let reader = Reader::Split(env.id);
-            self.reading = Some(env.hdfs.read(env.ctx, env.process, block, Bytes::ZERO, bytes, reader));
+            self.reading = Some(env.hdfs.read(env.ctx, env.process, block, offset, length, reader));
         }
     }
 

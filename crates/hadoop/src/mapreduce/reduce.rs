@@ -599,7 +599,7 @@ impl ReduceTask {
     fn create(&mut self, env: &mut Env) -> Sink {
         let replication = env.spec.workload.output_replication.map_or(env.hdfs.config().replication, u32::from);
         let block_size = env.hdfs.config().block_size;
-        let write = env.hdfs.create(env.ctx, env.process, block_size, replication, Writer::ReduceOutput(env.id));
+        let write = env.hdfs.create_output(env.ctx, env.process, block_size, replication, Writer::ReduceOutput(env.id));
         self.write = Some(write);
         Sink::Hdfs(write)
     }

@@ -3,6 +3,7 @@
 mod chaos;
 mod client;
 mod compression;
+mod erasure;
 mod hdfs;
 mod jobs;
 mod mapreduce;

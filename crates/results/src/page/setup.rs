@@ -96,6 +96,7 @@ fn described(result: &RunResult, scenario: &Scenario, facts: &mut Vec<Fact>) {
     }
     if let Some(host) = &cluster.host {
         let shared = format!("{}, {}", many(u64::from(host.cores), "core"), many(u64::from(host.disks), "disk"));
+        let shared = if host.own_disks { shared + " of each node" } else { shared };
         let nodes = host
             .nodes
             .map_or_else(|| "on one host".to_owned(), |n| format!("{} to a host", many(u64::from(n), "node")));
@@ -145,7 +146,10 @@ fn described(result: &RunResult, scenario: &Scenario, facts: &mut Vec<Fact>) {
             format!(
                 "blocks of {}, {}",
                 size(scenario.hdfs.block),
-                many(u64::from(scenario.hdfs.replication), "replica")
+                scenario.hdfs.erasure_coding.map_or_else(
+                    || many(u64::from(scenario.hdfs.replication), "replica"),
+                    |coding| coding.policy().to_owned()
+                )
             ),
         ));
     }

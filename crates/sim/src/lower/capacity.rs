@@ -42,9 +42,12 @@ pub fn machines(scenario: &Scenario) -> Vec<Machine> {
     let on_host = |host: Option<u32>| nodes.iter().skip(1).filter(|node| node.host == host).count().max(1) as f64;
     let machine = |node: &scenario::NodeSpec| {
         let hardware = &node.hardware;
-        let (cores, uncounted, part) = match (&scenario.cluster.host, node.host) {
-            (Some(host), Some(_)) => (f64::from(host.cores), host.disks, on_host(node.host)),
-            _ => (f64::from(hardware.cores), hardware.disks, 1.0),
+        let (cores, uncounted, part, part_of_disks) = match (&scenario.cluster.host, node.host) {
+            (Some(host), Some(_)) => {
+                let part = on_host(node.host);
+                (f64::from(host.cores), host.disks, part, if host.own_disks { 1.0 } else { part })
+            }
+            _ => (f64::from(hardware.cores), hardware.disks, 1.0, 1.0),
         };
         // Disks of several kinds count with their mean.
         let of = |disk: &scenario::Disk| {
@@ -67,7 +70,7 @@ pub fn machines(scenario: &Scenario) -> Vec<Machine> {
         Machine {
             cores: (cores / part).min(f64::from(hardware.cores)),
             speed: hardware.speed,
-            disks: disks / part,
+            disks: disks / part_of_disks,
             read: mean(0),
             write: mean(1),
             access: mean(2),

@@ -84,9 +84,10 @@ const fn held_by(role: DiskRole) -> &'static [Data] {
     }
 }
 
-/// Which of a node's disks holds what.
-pub(super) fn places(disks: &[Disk]) -> Disks {
-    let held: Vec<Vec<Data>> = disks.iter().map(data).collect();
+/// Which of its machine's disks holds what of a node: nothing of it is on those before its own first one.
+pub(super) fn places(disks: &[Disk], first: u32) -> Disks {
+    let others = std::iter::repeat_n(Vec::new(), first as usize);
+    let held: Vec<Vec<Data>> = others.chain(disks.iter().map(data)).collect();
     Disks::new(held.iter().map(Vec::as_slice))
 }
 

@@ -2,7 +2,7 @@
 
 use super::disks;
 use crate::cluster::SURE_OF_SHARED;
-use hadoop::hdfs::HdfsConfig;
+use hadoop::hdfs::{ErasureCode, HdfsConfig};
 use hadoop::mapreduce::{
     AppMasterConfig, Codec, Compression, Hadoop1Config, JobCompression, JobInput, JobSpec, Keyed, MapReduceConfig,
     NamedFile, Recorded, Replay, ReplayAttempt, ReplayEnd, UberConfig,
@@ -26,7 +26,7 @@ pub(super) fn node_infos(scenario: &Scenario) -> Vec<NodeInfo> {
     let info = |(number, node): (usize, &scenario::NodeSpec)| NodeInfo {
         rack: node.rack - 1,
         host: node.host.unwrap_or(shared + units::count(number)),
-        disks: disks::places(&node.disks),
+        disks: disks::places(&node.disks, node.first_disk),
     };
     nodes.iter().enumerate().map(info).collect()
 }
@@ -73,6 +73,11 @@ fn hdfs(scenario: &Scenario) -> HdfsConfig {
     HdfsConfig {
         block_size: hdfs.block,
         replication: hdfs.replication,
+        erasure: hdfs.erasure_coding.map(|coding| {
+            let (data, parity) = coding.parts();
+            ErasureCode::reed_solomon(data as usize, parity as usize)
+        }),
+        coding_cost: hdfs.coding_cost.as_secs_f64() / 1e6,
         packet_size: hdfs.packet,
         heartbeat_interval: hdfs.heartbeat,
         block_report_interval: hdfs.block_report,

@@ -19,6 +19,10 @@ pub(super) fn hosts(scenario: &Scenario) -> Hosts {
                 machines.push(shared_machine(scenario, node, host));
                 machines.len() - 1
             });
+            if machines[machine].disks.len() == node.first_disk as usize {
+                // The node has its own disks on this machine.
+                machines[machine].disks.extend(disks_of(scenario, node));
+            }
             let load = other_work(node, machines[machine].cores);
             machines[machine].load = machines[machine].load.max(load);
             machine
@@ -40,9 +44,13 @@ fn shared_machine(scenario: &Scenario, first: &NodeSpec, number: usize) -> Machi
 }
 
 fn machine(scenario: &Scenario, node: &NodeSpec, name: String, cores: u32) -> MachineSpec {
-    let disk = |disk: &Disk| DiskOfMachine { spec: disks::volume(disk, &scenario.storage), role: disks::role(disk) };
-    let disks = node.disks.iter().map(disk).collect();
+    let disks = disks_of(scenario, node).collect();
     MachineSpec { name, cores, load: other_work(node, cores), disks, memory: node.hardware.memory }
+}
+
+fn disks_of<'a>(scenario: &'a Scenario, node: &'a NodeSpec) -> impl Iterator<Item = DiskOfMachine> + 'a {
+    let disk = |disk: &Disk| DiskOfMachine { spec: disks::volume(disk, &scenario.storage), role: disks::role(disk) };
+    node.disks.iter().map(disk)
 }
 
 /// Threads of other work on a machine with so many cores, as one of its nodes has it.

@@ -28,7 +28,7 @@ use crate::world::{Change, DiskState, Fidelity, World, WorldSpec};
 use ::hadoop::Cluster;
 use ::traffic::{FIRST_PORT, TrafficSpec};
 use net::{Limit, LinkSpec};
-use scenario::{Fault, Scenario, ScenarioError, ScenarioWarnings, node_number, point_number};
+use scenario::{Fault, NodeSpec, Scenario, ScenarioError, ScenarioWarnings, node_number, point_number};
 use std::collections::BTreeMap;
 use transport::{Classes, Owner, PacketTransport};
 use units::{BitRate, Time};
@@ -75,8 +75,9 @@ pub(crate) fn world(scenario: &Scenario, look: &mut dyn FnMut() -> Result<(), Ru
         changes: Vec::new(),
         seed,
     };
+    let nodes = if scenario.faults.is_empty() { Vec::new() } else { scenario.nodes() };
     for fault in &scenario.faults {
-        changes(&spec.topology, fault, &mut spec.changes)?;
+        changes(&spec.topology, &nodes, fault, &mut spec.changes)?;
     }
     if !scenario.job.is_empty() {
         for node in spec.topology.hosts().to_vec() {
@@ -144,8 +145,19 @@ fn loopback() -> LinkSpec {
     LinkSpec::new(BitRate::from_gbps(40), Time::from_us(10)).with_limit(Limit::Unlimited)
 }
 
+/// A part of the rate at which a link drains its queue: the token bucket's where it has a slower one.
+fn slowed(spec: &LinkSpec, factor: f64) -> BitRate {
+    let rate = spec.shaper.map_or(spec.rate, |shaper| shaper.rate.min(spec.rate));
+    BitRate::from_bps(units::whole(rate.as_bps() as f64 * factor).max(1))
+}
+
 /// What a fault changes, and when it is over.
-fn changes(topology: &net::Topology, fault: &Fault, out: &mut Vec<(Time, Change)>) -> Result<(), RunError> {
+fn changes(
+    topology: &net::Topology,
+    nodes: &[NodeSpec],
+    fault: &Fault,
+    out: &mut Vec<(Time, Change)>,
+) -> Result<(), RunError> {
     let over = |length: Option<Time>| length.map(|length| fault.at.saturating_add(length));
     if let Some(name) = &fault.link {
         let named = links(topology, name);
@@ -154,6 +166,14 @@ fn changes(topology: &net::Topology, fault: &Fault, out: &mut Vec<(Time, Change)
         }
         let one_way = name.contains("->");
         for link in named {
+            if let Some(factor) = fault.slow {
+                for link in [link, link.reverse()] {
+                    let spec = topology.spec(link);
+                    out.push((fault.at, Change::Rate { link, rate: slowed(spec, factor) }));
+                    out.extend(over(fault.slow_for).map(|at| (at, Change::Rate { link, rate: spec.rate })));
+                }
+                continue;
+            }
             if !fault.silent {
                 out.push((fault.at, Change::Link { link, up: false }));
                 out.extend(over(fault.down_for).map(|at| (at, Change::Link { link, up: true })));
@@ -170,7 +190,8 @@ fn changes(topology: &net::Topology, fault: &Fault, out: &mut Vec<(Time, Change)
         out.extend(over(fault.down_for).map(|at| (at, Change::AccessPoint { point, up: true })));
     }
     if let (Some(node), Some(disk)) = (fault.node.as_deref().and_then(node_number), fault.disk) {
-        let disk = (disk, fault.member.unwrap_or(0));
+        let first = nodes.get(node as usize).map_or(0, |node| node.first_disk);
+        let disk = (first + disk, fault.member.unwrap_or(0));
         let change = |state| Change::Disk { node, disk, state };
         if let Some(factor) = fault.slow {
             out.push((fault.at, change(DiskState::Speed(factor))));

@@ -26,6 +26,7 @@ mod report;
 mod scale;
 mod scenario;
 mod scenario_traffic;
+mod slow_links;
 mod stripe;
 mod stripe_paths;
 mod support;

@@ -31,6 +31,8 @@ pub struct Client<'a> {
     pub say: &'a mut dyn FnMut(&str),
     /// Called a few times a second while a client runs, with how far its job is.
     pub tick: &'a mut dyn FnMut(&str),
+    /// Called once the client has submitted its first job.
+    pub submitted: &'a mut dyn FnMut() -> Result<(), HadoopError>,
 }
 
 /// A client that has ended well.
@@ -57,6 +59,7 @@ impl Client<'_> {
         let mut command = self.cluster.client(class, arguments);
         command.stdout(log.try_clone().map_err(writing())?).stderr(log);
         let clock = Clock::start();
+        let mut has_submitted = false;
         let mut child =
             self.cluster.spawn(&mut command).map_err(HadoopError::system("start a client in the cluster"))?;
         loop {
@@ -74,6 +77,9 @@ impl Client<'_> {
                 )));
             }
             words.hear().map_err(hearing())?;
+            if words.has_submitted() && !std::mem::replace(&mut has_submitted, true) {
+                (self.submitted)().inspect_err(|_| self.end(&mut child, &words.applications()))?;
+            }
             let done = progress(&words.end());
             if (self.stop)() {
                 self.end(&mut child, &words.applications());

@@ -2,7 +2,9 @@
 
 use super::HadoopError;
 use super::daemons::{Daemon, KINDS_OF_MASTER, KINDS_OF_WORKER, Kind};
-use super::http::get;
+use super::faults::{self, Disk};
+use super::http::{Request, ask, get};
+use super::job;
 use super::layout::{Layout, Owner};
 use super::running::{DaemonRecord, HostRecord, Ready};
 use super::scenario::word;
@@ -10,15 +12,19 @@ use super::settings::{self, HISTORY_HTTP, NAME_NODE_HTTP, RESOURCE_MANAGER_HTTP}
 use super::tools::Java;
 use crate::link::{Clock, Host, Links, Spoke, Star, StarSettings};
 use nix::mount::{MsFlags, mount};
+use nix::sys::signal::{Signal, kill};
+use nix::sys::wait::{WaitPidFlag, waitpid};
+use nix::unistd::Pid;
 use scenario::Scenario;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
-use units::Time;
+use units::{BitRate, Time};
 
 /// A cluster as it is to be.
 #[derive(Clone, Debug)]
@@ -39,6 +45,8 @@ pub struct Plan {
     pub own_jar: PathBuf,
     /// The Java runtime of daemons and clients.
     pub java: Java,
+    /// What the scenario's disks read and write, in bytes per second: what slow disks are a part of.
+    pub disk_rates: [f64; 2],
 }
 
 /// A cluster that is up. Its processes end with it.
@@ -47,6 +55,13 @@ pub struct Cluster {
     /// The hosts and links.
     pub star: Star,
     daemons: Vec<Daemon>,
+    /// The disks of hosts that have one of their own.
+    disks: BTreeMap<usize, Disk>,
+    disk_rates: [f64; 2],
+    java: Java,
+    layout: Layout,
+    owner: Owner,
+    ready: Option<Ready>,
 }
 
 /// A cluster that is not ready after this time has failed.
@@ -62,6 +77,11 @@ impl Cluster {
         let layout = Layout::new(plan.folder.clone(), &owner.name);
         let names: Vec<&str> = plan.spokes.iter().map(Spoke::name).collect();
         layout.make(&names, &owner)?;
+        let mut disks = BTreeMap::new();
+        for host in faults::slow_disks(&plan.scenario) {
+            say(&format!("making a disk for {}", names[host]));
+            disks.insert(host, Disk::under(&layout.node(names[host]), &layout, &owner)?);
+        }
         write_files(plan, &layout, &names)?;
         mount_over(&plan.jars, &layout.jars())?;
         mount_over(&layout.hosts(), Path::new("/etc/hosts"))?;
@@ -77,24 +97,48 @@ impl Cluster {
         };
         say("making hosts and links");
         let star = Star::up(&plan.spokes, &settings)?;
-        let mut cluster = Self { star, daemons: Vec::new() };
+        let (java, disk_rates) = (plan.java.clone(), plan.disk_rates);
+        let mut cluster = Self { star, daemons: Vec::new(), disks, disk_rates, java, layout, owner, ready: None };
         say("starting YARN, formatting HDFS");
-        let java = &plan.java;
-        cluster.start(Kind::ResourceManager, java, &layout, &owner)?;
-        cluster.start(Kind::NodeManager, java, &layout, &owner)?;
-        Daemon::format(cluster.master(), java, &layout, &owner, stop)?;
+        cluster.start(Kind::ResourceManager)?;
+        cluster.start(Kind::NodeManager)?;
+        Daemon::format(cluster.master(), &cluster.java, &cluster.layout, &cluster.owner, stop)?;
         say("starting HDFS and the history server");
         for kind in [Kind::NameNode, Kind::DataNode, Kind::HistoryServer] {
-            cluster.start(kind, java, &layout, &owner)?;
+            cluster.start(kind)?;
         }
         cluster.wait(&clock, stop)?;
-        let ready = cluster.ready(plan, &owner, clock.now());
-        let text = serde_json::to_string_pretty(&ready).unwrap_or_default();
-        let partial = layout.ready().with_extension("partial");
-        fs::write(&partial, text)
-            .and_then(|()| fs::rename(&partial, layout.ready()))
-            .map_err(HadoopError::system("write the cluster's record"))?;
+        if let Some(coding) = plan.scenario.hdfs.erasure_coding {
+            cluster.erasure_code(coding.policy())?;
+        }
+        cluster.ready = Some(cluster.described(plan, clock.now()));
+        cluster.write_ready()?;
         Ok(cluster)
+    }
+
+    /// Has the folders of jobs' files erasure-coded: `hdfs ec -setPolicy`.
+    fn erasure_code(&self, policy: &str) -> Result<(), HadoopError> {
+        for folder in job::FOLDERS {
+            for operation in ["MKDIRS".to_owned(), format!("SETECPOLICY&ecpolicy={policy}")] {
+                let path = format!("/webhdfs/v1{folder}?op={operation}&user.name={}", self.owner.name);
+                let to = (Star::address(0), NAME_NODE_HTTP);
+                let answer = ask(self.master(), to, Request::new("PUT", &path), |_| Ok(()));
+                let answer = answer.map_err(HadoopError::system("ask the NameNode"))?;
+                if answer.status != 200 {
+                    let said = String::from_utf8_lossy(&answer.body).chars().take(300).collect::<String>();
+                    return Err(HadoopError::Failed(format!("{folder} is not erasure-coded by {policy}: {said}")));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn write_ready(&self) -> Result<(), HadoopError> {
+        let text = serde_json::to_string_pretty(&self.ready).unwrap_or_default();
+        let partial = self.layout.ready().with_extension("partial");
+        fs::write(&partial, text)
+            .and_then(|()| fs::rename(&partial, self.layout.ready()))
+            .map_err(HadoopError::system("write the cluster's record"))
     }
 
     fn master(&self) -> &Host {
@@ -102,14 +146,77 @@ impl Cluster {
     }
 
     /// Starts the daemons of a kind on all hosts that have one.
-    fn start(&mut self, kind: Kind, java: &Java, layout: &Layout, owner: &Owner) -> Result<(), HadoopError> {
-        for (index, host) in self.star.hosts().iter().enumerate() {
-            let kinds: &[Kind] = if index == 0 { &KINDS_OF_MASTER } else { &KINDS_OF_WORKER };
-            if kinds.contains(&kind) {
-                self.daemons.push(Daemon::start(kind, host, java, layout, owner)?);
-            }
+    fn start(&mut self, kind: Kind) -> Result<(), HadoopError> {
+        (0..self.star.hosts().len()).try_for_each(|index| self.start_at(index, kind))
+    }
+
+    /// Starts the daemon of a kind on a host, if it has one.
+    fn start_at(&mut self, index: usize, kind: Kind) -> Result<(), HadoopError> {
+        let kinds: &[Kind] = if index == 0 { &KINDS_OF_MASTER } else { &KINDS_OF_WORKER };
+        if kinds.contains(&kind) {
+            let host = &self.star.hosts()[index];
+            self.daemons.push(Daemon::start(kind, host, &self.java, &self.layout, &self.owner)?);
         }
         Ok(())
+    }
+
+    /// Kills all processes of a worker.
+    pub fn crash(&mut self, host: usize) -> Result<(), HadoopError> {
+        let host = &self.star.hosts()[host];
+        let failing = || HadoopError::system(format!("kill the processes of {}", host.name()));
+        // A NodeManager may be starting a task just now: until there is none.
+        for _ in 0..100 {
+            let pids = host.net().processes().map_err(failing())?;
+            if pids.is_empty() {
+                break;
+            }
+            for pid in pids {
+                // One that has just ended needs no signal.
+                let _ = kill(Pid::from_raw(pid as i32), Signal::SIGKILL);
+            }
+            thread::sleep(LOOK / 20);
+            self.daemons.retain(|daemon| daemon.host != host.name());
+            reap(&self.daemons);
+        }
+        Ok(())
+    }
+
+    /// Starts the daemons of a worker again.
+    pub fn restart(&mut self, host: usize) -> Result<(), HadoopError> {
+        KINDS_OF_WORKER.into_iter().try_for_each(|kind| self.start_at(host, kind))?;
+        let daemons = self.daemon_records();
+        if let Some(ready) = &mut self.ready {
+            ready.daemons = daemons;
+        }
+        self.write_ready()
+    }
+
+    /// Whether the daemons of a worker have registered with their masters since they were started.
+    pub fn has_rejoined(&self, host: usize) -> bool {
+        let name = self.star.hosts()[host].name();
+        let mut own = self.daemons.iter().filter(|daemon| daemon.host == name).peekable();
+        own.peek().is_some() && own.all(Daemon::has_registered)
+    }
+
+    /// Takes a host's link down or up.
+    pub fn set_link_up(&self, host: usize, up: bool) -> Result<(), HadoopError> {
+        Ok(self.star.set_link_up(host, up)?)
+    }
+
+    /// Gives a host's link a part of its rate.
+    pub fn set_link_part(&self, host: usize, part: f64, nominal: BitRate) -> Result<(), HadoopError> {
+        Ok(self.star.set_link_part(host, part, nominal)?)
+    }
+
+    /// Gives a host's own disk a part of the scenario's rates; 1 lets it be as fast as it is.
+    pub fn set_disk_part(&self, host: usize, part: f64) -> Result<(), HadoopError> {
+        let disk = self.disks.get(&host);
+        let disk = disk.ok_or_else(|| HadoopError::Failed("this host has no disk of its own".to_owned()))?;
+        if part < 1.0 {
+            disk.slow(&self.layout, self.disk_rates.map(|rate| (rate * part) as u64))
+        } else {
+            disk.restore()
+        }
     }
 
     /// Waits until every worker is there for HDFS and for YARN, and the history server answers.
@@ -140,38 +247,46 @@ impl Cluster {
 
     /// Waits for processes that were left to this one, the first of its namespace.
     pub fn reap(&self) {
-        let Ok(tasks) = fs::read_dir("/proc/self/task") else { return };
-        for task in tasks.flatten() {
-            let children = fs::read_to_string(task.path().join("children")).unwrap_or_default();
-            for pid in children.split_ascii_whitespace().filter_map(|pid| pid.parse::<i32>().ok()) {
-                if !self.daemons.iter().any(|daemon| daemon.pid() == pid) {
-                    // One that still runs is left alone.
-                    let no_wait = nix::sys::wait::WaitPidFlag::WNOHANG;
-                    let _ = nix::sys::wait::waitpid(nix::unistd::Pid::from_raw(pid), Some(no_wait));
-                }
-            }
-        }
+        reap(&self.daemons);
     }
 
-    fn ready(&self, plan: &Plan, owner: &Owner, took: Time) -> Ready {
+    fn daemon_records(&self) -> Vec<DaemonRecord> {
+        let record = |daemon: &Daemon| DaemonRecord {
+            host: daemon.host.clone(),
+            kind: daemon.kind.name().to_owned(),
+            pid: daemon.pid(),
+        };
+        self.daemons.iter().map(record).collect()
+    }
+
+    fn described(&self, plan: &Plan, took: Time) -> Ready {
         let host = |(index, host): (usize, &Host)| HostRecord {
             name: host.name().to_owned(),
             address: Star::address(index),
             descriptors: host.descriptors(),
         };
-        let daemon = |daemon: &Daemon| DaemonRecord {
-            host: daemon.host.clone(),
-            kind: daemon.kind.name().to_owned(),
-            pid: daemon.pid(),
-        };
         Ready {
             hosts: self.star.hosts().iter().enumerate().map(host).collect(),
-            daemons: self.daemons.iter().map(daemon).collect(),
+            daemons: self.daemon_records(),
             java_home: plan.java.home.clone(),
             java: plan.java.version.clone(),
-            user: owner.name.clone(),
+            user: self.owner.name.clone(),
             links: word(plan.links).to_owned(),
             ready_s: took.as_secs_f64(),
+        }
+    }
+}
+
+/// Waits for children that were left to this process and are none of these daemons.
+fn reap(daemons: &[Daemon]) {
+    let Ok(tasks) = fs::read_dir("/proc/self/task") else { return };
+    for task in tasks.flatten() {
+        let children = fs::read_to_string(task.path().join("children")).unwrap_or_default();
+        for pid in children.split_ascii_whitespace().filter_map(|pid| pid.parse::<i32>().ok()) {
+            if !daemons.iter().any(|daemon| daemon.pid() == pid) {
+                // One that still runs is left alone.
+                let _ = waitpid(Pid::from_raw(pid), Some(WaitPidFlag::WNOHANG));
+            }
         }
     }
 }

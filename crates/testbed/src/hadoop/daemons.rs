@@ -7,7 +7,7 @@ use super::tools::{Java, last_lines};
 use super::words::end_of;
 use crate::link::Host;
 use std::fs::File;
-use std::io;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -71,8 +71,12 @@ pub struct Daemon {
     pub host: String,
     child: Child,
     log: PathBuf,
+    /// Where its words begin in the log, which an earlier one may have begun.
+    begins: u64,
 }
 
+/// What a daemon says until it has registered is no longer than this.
+const MOST_OF_START: u64 = 1 << 20;
 /// Modules that Hadoop looks into.
 const OPENED: [&str; 5] = ["java.lang", "java.io", "java.util", "java.net", "java.util.concurrent"];
 
@@ -82,8 +86,9 @@ impl Daemon {
         let what = || format!("start the {} of {}", kind.name(), host.name());
         let log = layout.node(host.name()).join(format!("{}.log", kind.name()));
         let mut command = command(kind, host, java, layout, owner, &log).map_err(HadoopError::system(what()))?;
+        let begins = log.metadata().map_err(HadoopError::system(what()))?.len();
         let child = host.spawn(&mut command).map_err(HadoopError::system(what()))?;
-        Ok(Self { kind, host: host.name().to_owned(), child, log })
+        Ok(Self { kind, host: host.name().to_owned(), child, log, begins })
     }
 
     /// Makes HDFS's first image.
@@ -98,7 +103,8 @@ impl Daemon {
         let log = layout.node(master.name()).join("format.log");
         let mut command = command(Kind::NameNode, master, java, layout, owner, &log).map_err(what())?;
         let child = master.spawn(command.args(["-format", "-force", "-nonInteractive"])).map_err(what())?;
-        let mut daemon = Self { kind: Kind::NameNode, host: master.name().to_owned(), child, log };
+        let host = master.name().to_owned();
+        let mut daemon = Self { kind: Kind::NameNode, host, child, log, begins: 0 };
         loop {
             match daemon.status()? {
                 Some(status) if status.success() => return Ok(()),
@@ -121,6 +127,23 @@ impl Daemon {
         let Some(status) = self.status()? else { return Ok(()) };
         let (kind, host) = (self.kind.name(), &self.host);
         Err(HadoopError::Failed(format!("the {kind} of {host} has ended ({status}): {}", self.said())))
+    }
+
+    /// Whether a worker's daemon has said that its master knows it.
+    pub fn has_registered(&self) -> bool {
+        let sign = match self.kind {
+            Kind::DataNode => "successfully registered with NN",
+            Kind::NodeManager => "Registered with ResourceManager",
+            Kind::NameNode | Kind::ResourceManager | Kind::HistoryServer => return true,
+        };
+        let said = || -> io::Result<String> {
+            let mut log = File::open(&self.log)?;
+            log.seek(SeekFrom::Start(self.begins))?;
+            let mut text = Vec::new();
+            log.take(MOST_OF_START).read_to_end(&mut text)?;
+            Ok(String::from_utf8_lossy(&text).into_owned())
+        };
+        said().is_ok_and(|said| said.contains(sign))
     }
 
     /// The last of what it has said that sounds like an error, or else the last.
@@ -152,7 +175,7 @@ fn command(
     owner: &Owner,
     log: &std::path::Path,
 ) -> io::Result<Command> {
-    let errors = File::create(log)?;
+    let errors = File::options().append(true).create(true).open(log)?;
     let mut command = Command::new(java.home.join("bin/java"));
     for module in OPENED {
         command.arg(format!("--add-opens=java.base/{module}=ALL-UNNAMED"));

@@ -103,6 +103,8 @@ enum Reference {
 
 /// Where our inputs and outputs lie in HDFS.
 const FOLDER: &str = "/trunkline";
+/// The folders of jobs' inputs and outputs.
+pub const FOLDERS: [&str; 2] = [FOLDER, "/benchmarks"];
 const TERA_RECORD: u64 = 100;
 const DFSIO: &str = "org.apache.hadoop.fs.TestDFSIO";
 const DFSIO_DATA: &str = "/benchmarks/TestDFSIO/io_data";

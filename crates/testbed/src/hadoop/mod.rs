@@ -11,6 +11,7 @@ mod cluster;
 mod collect;
 mod daemons;
 mod error;
+pub mod faults;
 mod hdfs;
 mod http;
 mod install;

@@ -5,6 +5,7 @@
 //! a record.
 
 use super::HadoopError;
+use super::faults;
 use super::layout::Layout;
 use crate::link::{Clock, is_name, start_of};
 use nix::fcntl::{Flock, FlockArg};
@@ -180,6 +181,7 @@ impl Registry {
     pub fn remove(&self, record: &Record) -> Result<(), HadoopError> {
         let removing = || HadoopError::system(format!("remove {}", record.folder.display()));
         if Layout::is_ours(&record.folder) {
+            faults::clear(&record.folder);
             // Processes that the kernel has just ended may have had files open: a folder can be filled once more.
             for _ in 0..50 {
                 match fs::remove_dir_all(&record.folder) {

@@ -142,6 +142,9 @@ impl Running {
         for (host, record) in self.hosts.iter().zip(&self.ready.hosts) {
             networks.insert(host.net().inode()?, record.name.as_str());
         }
+        // Daemons may have been started again.
+        let now = fs::read(self.layout.ready()).ok().and_then(|text| serde_json::from_slice::<Ready>(&text).ok());
+        let daemons = now.map_or_else(|| self.ready.daemons.clone(), |ready| ready.daemons);
         let mut found = Vec::new();
         for entry in fs::read_dir("/proc")?.flatten() {
             let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else { continue };
@@ -151,15 +154,15 @@ impl Running {
             }
             let host = at("net").ok().and_then(|at| networks.get(&at.ino())).copied();
             let inner = inner_number(&fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default());
-            found.push((pid, self.place(host, inner)));
+            found.push((pid, self.place(&daemons, host, inner)));
         }
         Ok(found)
     }
 
-    fn place(&self, host: Option<&str>, inner: Option<i32>) -> Place {
+    fn place(&self, daemons: &[DaemonRecord], host: Option<&str>, inner: Option<i32>) -> Place {
         // The supervisor, which emulates the links, is on no host.
         let Some(host) = host else { return Place { host: String::new(), role: "supervisor".to_owned() } };
-        let daemon = self.ready.daemons.iter().find(|daemon| Some(daemon.pid) == inner && daemon.host == host);
+        let daemon = daemons.iter().find(|daemon| Some(daemon.pid) == inner && daemon.host == host);
         let role = match daemon {
             Some(daemon) => daemon.kind.as_str(),
             None if host == self.ready.hosts[0].name => "client",

@@ -65,13 +65,16 @@ impl Machine {
 
     /// What holds for a testbed where a scenario does not say otherwise: settings that suit small jobs on one machine.
     /// Keys and values, in the words of `--set`.
-    pub fn defaults(&self, workers: u32) -> Vec<(&'static str, String)> {
+    pub fn defaults(&self, scenario: &Scenario) -> Vec<(&'static str, String)> {
+        let workers = scenario.cluster.workers;
+        // A disk that becomes slow is one node's.
+        let own = if scenario.faults.iter().any(|fault| fault.disk.is_some()) { ", own-disks = true" } else { "" };
         let fixed = MASTER + CLIENT + WORKER * u64::from(workers);
         let room = (self.available * 4 / 5).saturating_sub(fixed) / u64::from(workers.max(1));
         let memory = room.clamp(LEAST_NODE_MEMORY, NODE_MEMORY).get() >> 20;
         let replication = workers.min(2);
         let mut defaults = vec![
-            ("cluster.host", format!("{{ cores = {}, disks = 1 }}", self.cores)),
+            ("cluster.host", format!("{{ cores = {}, disks = 1{own} }}", self.cores)),
             ("hdfs.block", "\"32 MiB\"".to_owned()),
             ("hdfs.replication", replication.to_string()),
             ("hdfs.heartbeat", "\"1 s\"".to_owned()),
@@ -87,6 +90,10 @@ impl Machine {
             ("mapreduce.am-heap", "\"200 MiB\"".to_owned()),
             ("mapreduce.io-sort", "\"64 MiB\"".to_owned()),
         ];
+        if scenario.hdfs.erasure_coding.is_some() {
+            // With the first compiler alone, as the testbed's JVMs run: `RSRawEncoder` of Hadoop 3.5, a 2-core EPYC.
+            defaults.push(("hdfs.coding-cost", "\"2 ms\"".to_owned()));
+        }
         if let Some(control) = CONTROLS.iter().find(|(_, name)| *name == self.control) {
             defaults.push(("tcp.control", format!("\"{}\"", control.0.word())));
         }
@@ -143,6 +150,7 @@ impl Machine {
         for key in check.keys("tcp").into_iter().filter(|key| key != "control") {
             check.says(&format!("tcp.{key}"), "the testbed's TCP is the kernel's", kernel);
         }
+        super::faults::check(check);
         for (path, message) in REFUSED {
             if check.states(path) {
                 check.says(path, message, "leave it out, or simulate it by `trunkline run`");
@@ -164,10 +172,9 @@ const CONTROLS: [(Control, &str); 8] = [
 ];
 
 /// Keys of which the testbed can do nothing.
-const REFUSED: [(&str, &str); 20] = [
+const REFUSED: [(&str, &str); 19] = [
     ("mobility", "the testbed's nodes do not move"),
     ("traffic", "the testbed carries no traffic besides Hadoop's"),
-    ("faults", "the testbed has no faults"),
     ("network.link", "the testbed is a star: nodes' links are all that there are"),
     ("network.core", "the testbed is a star: it has no links between switches"),
     ("network.bond", "the testbed has no bonds"),
@@ -225,7 +232,7 @@ mod tests {
             ("[cluster]\ngeneration = \"hadoop1\"\n[job]\n", "s.toml:2:14: the testbed runs Hadoop 3"),
             ("[tcp]\ncontrol = \"vegas\"\n[job]\n", "s.toml:2:11: this kernel has no congestion control vegas"),
             ("[tcp]\nrecovery = \"rack\"\n[job]\n", "s.toml:2:12: the testbed's TCP is the kernel's"),
-            ("[[faults]]\nat = \"1 s\"\nnode = \"worker-1\"\n[job]\n", "the testbed has no faults"),
+            ("[[faults]]\nat = \"1 s\"\nnode = \"master\"\n[job]\n", "s.toml:3:8: without its master"),
             ("[network]\nmss = \"500 B\"\n[job]\n", "s.toml:2:7: the testbed's TCP takes the segment size"),
             ("[mapreduce]\nscheduler = \"fair\"\n[job]\n", "s.toml:2:13: the testbed has the CapacityScheduler"),
         ] {
@@ -244,7 +251,8 @@ mod tests {
     fn memory_is_shared_out_and_its_lack_is_named() {
         let node_memory = |mib: u64, workers| {
             let machine = Machine { available: Bytes::from_mib(mib), ..machine() };
-            let defaults = machine.defaults(workers);
+            let sized = Scenario::parse("s.toml", &format!("[cluster]\nworkers = {workers}\n[job]\n"), &[]);
+            let defaults = machine.defaults(&sized.expect("it is valid"));
             let set: Vec<String> = defaults.iter().map(|(key, value)| format!("{key}={value}")).collect();
             let base = format!("[cluster]\nworkers = {workers}\n{BASE}");
             let text = base.replacen("name = \"testbed\"\n", "", 1);

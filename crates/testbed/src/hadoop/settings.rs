@@ -52,7 +52,7 @@ fn core(scenario: &Scenario, layout: &Layout) -> Properties {
 fn hdfs(scenario: &Scenario, layout: &Layout) -> Properties {
     let hdfs = &scenario.hdfs;
     let at = |port: u16| format!("${{{NODE}}}:{port}");
-    vec![
+    let mut properties = vec![
         ("dfs.namenode.rpc-address", "master:8020".to_owned()),
         ("dfs.namenode.http-address", format!("master:{NAME_NODE_HTTP}")),
         ("dfs.namenode.name.dir", layout.of_node_url("name")),
@@ -76,7 +76,12 @@ fn hdfs(scenario: &Scenario, layout: &Layout) -> Properties {
         ("dfs.namenode.edits.noeditlogchannelflush", "true".to_owned()),
         ("dfs.client.block.write.locateFollowingBlock.initial.delay.ms", "20".to_owned()),
         ("dfs.namenode.fs-limits.min-block-size", "512".to_owned()),
-    ]
+    ];
+    if let Some(coding) = hdfs.erasure_coding {
+        // The default policy is an enabled one; folders get it when the cluster is up.
+        properties.push(("dfs.namenode.ec.system.default.policy", coding.policy().to_owned()));
+    }
+    properties
 }
 
 fn yarn(scenario: &Scenario, layout: &Layout) -> Properties {
@@ -87,6 +92,8 @@ fn yarn(scenario: &Scenario, layout: &Layout) -> Properties {
     let mut properties = vec![
         ("yarn.resourcemanager.hostname", "master".to_owned()),
         ("yarn.nodemanager.hostname", node),
+        // One that starts again is known by its port.
+        ("yarn.nodemanager.address", format!("${{{NODE}}}:8041")),
         ("yarn.nodemanager.aux-services", "mapreduce_shuffle".to_owned()),
         ("yarn.nodemanager.aux-services.mapreduce_shuffle.class", "org.apache.hadoop.mapred.ShuffleHandler".to_owned()),
         ("yarn.nodemanager.local-dirs", layout.of_node("local")),
@@ -126,6 +133,8 @@ fn mapred(scenario: &Scenario, layout: &Layout) -> Properties {
     let am_heap = of.am_heap.unwrap_or(of.am_memory * 2 / 3);
     let reduce_heap = of.reduce_heap.unwrap_or(of.reduce_memory * 4 / 5);
     let small = of.uber.max_bytes.unwrap_or(scenario.hdfs.block);
+    // A job that fails by itself is not tried again; one whose AppMaster is killed is, as by default.
+    let attempts = if scenario.faults.is_empty() { 1 } else { 2 };
     vec![
         ("mapreduce.framework.name", "yarn".to_owned()),
         ("mapreduce.application.classpath", layout.class_path()),
@@ -138,7 +147,7 @@ fn mapred(scenario: &Scenario, layout: &Layout) -> Properties {
         ("yarn.app.mapreduce.am.resource.mb", mib(of.am_memory)),
         ("yarn.app.mapreduce.am.command-opts", opts(am_heap)),
         ("yarn.app.mapreduce.am.scheduler.heartbeat.interval-ms", milliseconds(of.am_heartbeat)),
-        ("mapreduce.am.max-attempts", "1".to_owned()),
+        ("mapreduce.am.max-attempts", attempts.to_string()),
         ("mapreduce.map.memory.mb", mib(of.map_memory)),
         ("mapreduce.map.java.opts", opts(of.map_memory * 4 / 5)),
         ("mapreduce.reduce.memory.mb", mib(of.reduce_memory)),

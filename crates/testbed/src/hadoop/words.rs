@@ -74,6 +74,11 @@ impl<R: Read> Words<R> {
         if self.jobs.is_empty() { renamed(&self.applications, "application", "job") } else { self.jobs.clone() }
     }
 
+    /// Whether an application was named: the client does that once it is submitted.
+    pub fn has_submitted(&self) -> bool {
+        !self.applications.is_empty()
+    }
+
     /// The applications that were named, by themselves or as jobs.
     pub fn applications(&self) -> Vec<String> {
         let mut all = self.applications.clone();

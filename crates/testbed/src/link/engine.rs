@@ -7,28 +7,30 @@ use super::processor::{ProcessorWaits, raise_priority};
 use super::report::PathReport;
 use super::waking::Waking;
 use nix::poll::{PollFd, PollFlags};
-use nix::sys::eventfd::EventFd;
+use nix::sys::eventfd::{EfdFlags, EventFd};
 use std::io;
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use units::Time;
+use units::{BitRate, Time};
 
 /// A running path.
 #[derive(Debug)]
 pub struct Runner {
     report: Arc<Mutex<PathReport>>,
-    stop: Arc<Stop>,
+    orders: Arc<Orders>,
     thread: Option<JoinHandle<()>>,
     /// Why the thread runs at ordinary priority, if it does.
     pub ordinary_priority: Option<String>,
 }
 
-/// Wakes a waiting thread, to stop it.
+/// What a thread is to do beside carrying frames, and what wakes it for that.
 #[derive(Debug)]
-struct Stop {
-    asked: AtomicBool,
+struct Orders {
+    stop: AtomicBool,
+    /// New rates: the direction, there 0 and back 1, and its rate.
+    rates: Mutex<Vec<(usize, Option<BitRate>)>>,
     wake: EventFd,
 }
 
@@ -40,8 +42,9 @@ impl Runner {
         clock: Clock,
     ) -> io::Result<Self> {
         let report = Arc::new(Mutex::new(PathReport::new(name)));
-        let stop = Arc::new(Stop { asked: AtomicBool::new(false), wake: EventFd::new()? });
-        let (shared_report, shared_stop) = (report.clone(), stop.clone());
+        let (stop, rates) = (AtomicBool::new(false), Mutex::default());
+        let orders = Arc::new(Orders { stop, rates, wake: EventFd::from_flags(EfdFlags::EFD_NONBLOCK)? });
+        let (shared_report, shared_orders) = (report.clone(), orders.clone());
         let (tell, told) = std::sync::mpsc::sync_channel(1);
         let thread = std::thread::Builder::new().name(format!("link {name}")).spawn(move || {
             // The receiver is gone only if the spawning thread panicked.
@@ -51,7 +54,7 @@ impl Runner {
                 ready: [true; 2],
                 clock,
                 report: shared_report,
-                stop: shared_stop,
+                orders: shared_orders,
                 waking: Waking::measured(clock),
                 slept: None,
                 waits: ProcessorWaits::open(),
@@ -59,7 +62,13 @@ impl Runner {
             worker.run();
         })?;
         let ordinary_priority = told.recv().ok().and_then(Result::err);
-        Ok(Self { report, stop, thread: Some(thread), ordinary_priority })
+        Ok(Self { report, orders, thread: Some(thread), ordinary_priority })
+    }
+
+    /// Changes the rate of a direction, there 0 and back 1, of a path without a trace; `None` is unlimited.
+    pub fn set_rate(&self, direction: usize, rate: Option<BitRate>) {
+        self.orders.rates.lock().unwrap_or_else(PoisonError::into_inner).push((direction, rate));
+        self.orders.wake();
     }
 
     /// The report of the path so far.
@@ -70,12 +79,18 @@ impl Runner {
 
 impl Drop for Runner {
     fn drop(&mut self) {
-        self.stop.asked.store(true, Ordering::Relaxed);
-        // The write fails only if the counter is near its limit, and then it is readable already.
-        let _ = self.stop.wake.write(1);
+        self.orders.stop.store(true, Ordering::Relaxed);
+        self.orders.wake();
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
+    }
+}
+
+impl Orders {
+    fn wake(&self) {
+        // The write fails only if the counter is near its limit, and then it is readable already.
+        let _ = self.wake.write(1);
     }
 }
 
@@ -85,7 +100,7 @@ struct Worker {
     ready: [bool; 2],
     clock: Clock,
     report: Arc<Mutex<PathReport>>,
-    stop: Arc<Stop>,
+    orders: Arc<Orders>,
     waking: Waking,
     /// The thread's last sleep, if nothing has been read since.
     slept: Option<Slept>,
@@ -94,7 +109,7 @@ struct Worker {
 
 impl Worker {
     fn run(mut self) {
-        while !self.stop.asked.load(Ordering::Relaxed) {
+        while !self.orders.stop.load(Ordering::Relaxed) {
             for index in 0..2 {
                 if self.ready[index] {
                     self.ready[index] = !self.forwarders[index].read(self.clock, &mut self.slept);
@@ -120,11 +135,25 @@ impl Worker {
     fn wait(&mut self) {
         let [forth, back] = &self.forwarders;
         let deadline = forth.deadline().min(back.deadline());
-        let inputs = [forth.input(), back.input(), self.stop.wake.as_fd()];
+        let inputs = [forth.input(), back.input(), self.orders.wake.as_fd()];
         let mut inputs = inputs.map(|fd| PollFd::new(fd, PollFlags::POLLIN));
         self.slept = Some(Slept { since: self.clock.now(), waking: self.waking.usual() });
         self.waking.sleep(self.clock, &mut inputs, (deadline < Time::MAX).then_some(deadline));
         // An error event counts as ready, too: the read shows the error.
-        self.ready = [0, 1].map(|index| inputs[index].revents().is_none_or(|events| !events.is_empty()));
+        let happened = [0, 1, 2].map(|index| inputs[index].revents().is_none_or(|events| !events.is_empty()));
+        self.ready = [happened[0], happened[1]];
+        if happened[2] {
+            self.obey();
+        }
+    }
+
+    /// Does what it was woken for.
+    fn obey(&mut self) {
+        // There is nothing to read if the poll has failed.
+        let _ = self.orders.wake.read();
+        let rates = std::mem::take(&mut *self.orders.rates.lock().unwrap_or_else(PoisonError::into_inner));
+        for (direction, rate) in rates {
+            self.forwarders[direction].set_rate(self.clock, rate);
+        }
     }
 }

@@ -10,7 +10,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 use std::time::Duration;
 use tun_rs::SyncDevice;
-use units::Time;
+use units::{BitRate, Time};
 
 /// One direction of a path, with the bytes of the frames it holds.
 pub struct Forwarder {
@@ -90,6 +90,12 @@ impl Forwarder {
             self.frames.free(item.packet);
         }
         self.lateness.len() > before
+    }
+
+    /// Changes the rate of the pipe; `None` is unlimited.
+    pub fn set_rate(&mut self, clock: Clock, rate: Option<BitRate>) {
+        self.pipe.set_rate(clock.now(), rate, &mut self.gone);
+        self.free_gone();
     }
 
     /// Updates a report.

@@ -8,6 +8,7 @@
 mod clock;
 mod engine;
 mod error;
+mod fault;
 mod file;
 mod forwarder;
 mod frame;
@@ -42,7 +43,7 @@ pub use pipe::{Counters, Pipe};
 pub(crate) use registry::started as start_of;
 pub use registry::{Link, PathRecord, Record, Registry};
 pub use report::{PathReport, PipeReport, Report};
-pub(crate) use setup::ip_batch;
+pub(crate) use setup::{ip_batch, program};
 pub use shape::{DISCIPLINES, QueueLimit, QueueShape, Shape, Share};
 pub use spoke::{Bucket, Links, Spoke};
 pub use star::{MOST_MTU, Star, StarSettings, lacking};

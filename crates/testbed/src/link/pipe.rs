@@ -13,7 +13,7 @@ use net::{Item, Loss, Losses, Queue};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
-use units::Time;
+use units::{BitRate, Time};
 
 /// One direction of a path at run time.
 #[derive(Debug)]
@@ -148,6 +148,22 @@ impl Pipe {
         }
         self.transmitter.pass(now);
         self.now = self.now.max(now);
+        self.account_dropped(gone);
+    }
+
+    /// Changes the rate; `None` is unlimited. The rest of the current frame is sent at the new rate. Recorded
+    /// opportunities stay as they are.
+    pub fn set_rate(&mut self, now: Time, rate: Option<BitRate>, gone: &mut Vec<Item>) {
+        self.advance(now, gone);
+        match rate {
+            Some(rate) => self.transmitter.change_rate(self.now, rate),
+            None => {
+                if let Some(item) = self.transmitter.free() {
+                    self.depart(self.now, item, gone);
+                }
+            }
+        }
+        self.begin(self.now, gone);
         self.account_dropped(gone);
     }
 

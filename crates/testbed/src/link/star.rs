@@ -18,12 +18,14 @@ use std::io;
 use std::net::Ipv4Addr;
 use std::path::Path as FilePath;
 use tun_rs::SyncDevice;
+use units::BitRate;
 
 /// Hosts around a switch. Dropping it ends the processes of all hosts, and takes everything down.
 #[derive(Debug)]
 pub struct Star {
     hosts: Vec<Host>,
     spokes: Vec<Spoke>,
+    links: Links,
     /// The namespace with the bridge.
     switch: Namespace,
     /// The runner of each path; none where links are not emulated.
@@ -96,7 +98,7 @@ impl Star {
             let runner = start(&spoke.path, index as u64, settings.seed, clock, near, far);
             runners.push(runner.map_err(LinkError::system("start a thread for a path"))?);
         }
-        Ok(Self { hosts, spokes: spokes.to_vec(), switch, runners })
+        Ok(Self { hosts, spokes: spokes.to_vec(), links: settings.links, switch, runners })
     }
 
     /// The hosts, in the order of the spokes.
@@ -107,6 +109,19 @@ impl Star {
     /// The settings of the links.
     pub fn spokes(&self) -> &[Spoke] {
         &self.spokes
+    }
+
+    pub(super) fn links(&self) -> Links {
+        self.links
+    }
+    pub(super) fn switch(&self) -> &Namespace {
+        &self.switch
+    }
+    /// Changes the rate of a direction, to the switch 0 and from it 1, of a host's emulated path.
+    pub(super) fn set_path_rate(&self, host: usize, way: usize, rate: Option<BitRate>) {
+        if let Some(runner) = self.runners.get(host) {
+            runner.set_rate(way, rate);
+        }
     }
 
     /// The address of a host.

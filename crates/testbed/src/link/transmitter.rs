@@ -107,6 +107,15 @@ impl Transmitter {
         }
     }
 
+    /// From now on it sends as fast as frames arrive. Returns the current frame, which is out.
+    pub fn free(&mut self) -> Option<Item> {
+        if self.has_opportunities() {
+            return None;
+        }
+        self.pace = Pace::Free;
+        self.sending.take()
+    }
+
     /// Changes the rate at `now`. The rest of the current frame is sent at the new rate.
     pub fn change_rate(&mut self, now: Time, rate: BitRate) {
         let left = match &self.pace {

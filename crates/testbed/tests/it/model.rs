@@ -64,6 +64,25 @@ fn frames_leave_one_transmission_time_apart() {
     assert_eq!(arrived, [(Time::from_ms(61), 0), (Time::from_ms(71), 1), (Time::from_ms(81), 2)]);
 }
 
+/// 1250 B at 1 Mbit/s are 10 ms. At half the rate from 5 ms on the rest of the first frame takes 10 ms, the second 20;
+/// without a rate the third is out at once.
+#[test]
+fn a_rate_changes_under_a_frame() {
+    let mut pipe = Pipe::new(&Direction::new(Some(MBIT), Time::ZERO), Time::ZERO, 1, 0);
+    let mut gone = Vec::new();
+    for number in 0..4 {
+        pipe.offer(Time::ZERO, Item::new(PacketId(number), 0, 1_250, Ecn::NotEct), &mut gone);
+    }
+    pipe.set_rate(Time::from_ms(5), Some(BitRate::from_bps(500_000)), &mut gone);
+    pipe.set_rate(Time::from_ms(40), None, &mut gone);
+    pipe.advance(Time::from_ms(50), &mut gone);
+    let arrived: Vec<_> = std::iter::from_fn(|| pipe.take_arrived(Time::from_ms(50))).map(|(at, _)| at).collect();
+    assert_eq!(arrived, [15, 35, 40, 40].map(Time::from_ms));
+    pipe.set_rate(Time::from_ms(60), Some(MBIT), &mut gone);
+    pipe.offer(Time::from_ms(60), Item::new(PacketId(9), 0, 1_250, Ecn::NotEct), &mut gone);
+    assert_eq!(pipe.deadline(), Time::from_ms(70));
+}
+
 #[test]
 fn without_a_rate_only_the_delay_is_left() {
     let direction = Direction::new(None, Time::from_ms(50));

@@ -139,3 +139,54 @@ fn hosts_have_names_and_their_processes_end_with_the_star() {
     drop(star);
     assert!(!sleeper.wait().expect("ended").success());
 }
+
+/// A link at a part of its rate, of either kind, shaped or not, and as before afterwards.
+#[test]
+fn a_link_becomes_slow_and_is_restored() {
+    let _alone = alone();
+    let bucket =
+        Bucket { rate: BitRate::from_mbps(40), burst: Bytes::new(32_000), limit: Limit::Delay(Time::from_ms(400)) };
+    let emulated = Path::new("w1", BitRate::from_mbps(40), Time::from_ms(1));
+    let plain = |name| Spoke::new(Path::new(name, None, Time::ZERO));
+    let shaped = Spoke { egress: Some(bucket), ingress: Some(bucket), ..plain("w1") };
+    let cases = [(Links::Emulated, Spoke::new(emulated)), (Links::Emulated, shaped.clone()), (Links::Veth, shaped)];
+    for (links, spoke) in cases {
+        let star = up(&[plain("m"), spoke.clone()], links);
+        for (part, mbps) in [(0.25, 10.0), (1.0, 40.0)] {
+            star.set_link_part(1, part, BitRate::from_gbps(15)).expect("changed");
+            for (from, to) in [(0, 1), (1, 0)] {
+                let share = rate(&star, from, to) / 1e6 / mbps;
+                assert!((0.9..1.03).contains(&share), "{links:?}, {spoke:?}: {share} of {mbps} Mbit/s");
+            }
+        }
+    }
+    // A link of the kernel's own gets a bucket, and loses it.
+    let star = up(&[plain("m"), plain("w1")], Links::Veth);
+    star.set_link_part(1, 0.001, BitRate::from_gbps(10)).expect("changed");
+    assert!((0.9..1.03).contains(&(rate(&star, 0, 1) / 10e6)));
+    star.set_link_part(1, 1.0, BitRate::from_gbps(10)).expect("restored");
+    assert!(rate(&star, 0, 1) > 60e6);
+}
+
+/// Nothing crosses a link that is down, in either direction, and others do not notice.
+#[test]
+fn a_link_that_is_down_carries_nothing() {
+    let _alone = alone();
+    let spokes = ["m", "w1", "w2"].map(|name| Spoke::new(Path::new(name, None, Time::ZERO)));
+    for links in [Links::Veth, Links::Emulated] {
+        let star = up(&spokes, links);
+        let arrives = |from: usize, to: usize| {
+            let address = (Star::address(to), 5_002);
+            let server = star.hosts()[to].within(|| UdpSocket::bind(address).expect("bound")).expect("entered");
+            let client = star.hosts()[from].within(|| UdpSocket::bind("0.0.0.0:0").expect("bound")).expect("entered");
+            server.set_read_timeout(Some(Duration::from_millis(300))).expect("set");
+            client.send_to(b"x", address).expect("sent");
+            server.recv(&mut [0; 8]).is_ok()
+        };
+        assert!(arrives(0, 1) && arrives(1, 0), "{links:?}");
+        star.set_link_up(1, false).expect("down");
+        assert_eq!((arrives(0, 1), arrives(1, 0), arrives(0, 2)), (false, false, true), "{links:?}");
+        star.set_link_up(1, true).expect("up");
+        assert!(arrives(0, 1) && arrives(1, 0), "{links:?}");
+    }
+}

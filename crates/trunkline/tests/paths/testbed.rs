@@ -47,6 +47,26 @@ fn a_report_says_what_was_carried_and_how_late() {
     assert_eq!((&path["back"]["frames"]["arrived"], &path["back"]["lateness"]["count"]), (&1.into(), &1.into()));
 }
 
+/// The hosts of a scenario's star, without Hadoop: a handshake from one that is refused at another crosses both links.
+#[test]
+fn a_program_runs_among_the_hosts_of_a_star() {
+    let file = std::env::temp_dir().join(format!("trunkline-star-{}.json", std::process::id()));
+    let name = file.to_str().expect("a text");
+    let script = "cat /proc/sys/kernel/hostname; echo $TRUNKLINE_ADDRESS_MASTER $TRUNKLINE_ADDRESS_WORKER_2; \
+                  nsenter --net=$TRUNKLINE_NAMESPACE_WORKER_2 ip -brief address | grep -o 198.18.0.3; \
+                  (exec 3<>/dev/tcp/$TRUNKLINE_ADDRESS_WORKER_2/9) 2>/dev/null; exit 7";
+    let star = ["star", "--workers", "2", "--delay", "2ms", "--at", "worker-1", "--report", name];
+    let (out, err) = ended(&[&star[..], &["--", "bash", "-c", script]].concat(), 7);
+    assert_eq!(out, "worker-1\n198.18.0.1 198.18.0.3\n198.18.0.3\n");
+    assert!(err.contains("worker-2 there: 1 frames offered"), "{err}");
+    let report: Value = serde_json::from_slice(&fs::read(&file).expect("written")).expect("JSON");
+    fs::remove_file(&file).expect("removed");
+    let arrived = |path: usize, way: &str| report["paths"][path][way]["frames"]["arrived"].clone();
+    assert_eq!([arrived(0, "forth"), arrived(1, "forth"), arrived(2, "back")], [0, 1, 1].map(Value::from));
+    let (_, err) = ended(&["star", "--workers", "2", "--at", "worker-3", "--", "true"], 2);
+    assert!(err.contains("there is no host worker-3: did you mean"), "{err}");
+}
+
 #[test]
 fn bad_input_is_refused_before_anything_is_made() {
     let cases: [(&[&str], &str); 8] = [

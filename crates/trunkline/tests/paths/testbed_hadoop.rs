@@ -47,7 +47,9 @@ fn what_cannot_be_is_refused_before_anything_is_made() {
     let tree = scratch.join("tree.toml");
     fs::write(&tree, "[network]\ntopology = \"tree\"\n[tcp]\nrecovery = \"rack\"\n[job]\n").expect("written");
     let tree = tree.to_str().expect("a text");
-    let cases: [(&[&str], i32, &str); 10] = [
+    let cases: [(&[&str], i32, &str); 12] = [
+        (&["up", "--set", "faults=[{ node = \"master\" }]"], 2, "without its master"),
+        (&["up", "--set", "hdfs.erasure-coding=\"rs-6-3\""], 2, "do not fit on 4 workers"),
         (&["up", tree], 2, "tree.toml:2:12"),
         (&["up", tree], 2, "the testbed's TCP is the kernel's"),
         (&["up", "absent.toml"], 2, "cannot read absent.toml"),
@@ -74,7 +76,14 @@ fn a_cluster_runs_jobs_and_leaves_nothing() {
     let results = std::env::temp_dir().join(format!("trunkline-hadoop-results-{name}"));
     let out = results.to_str().expect("a text");
     let _down = Down(&name);
-    ended(&["up", "--workers", "2", "--rate", "50Mbit/s", "--delay", "2ms", "--name", &name], 0);
+    // A disk can be slow where the kernel limits one; elsewhere `up` says so.
+    let limit = Path::new("/sys/fs/cgroup/blkio/blkio.throttle.write_bps_device");
+    let slow = ", { at = \"500 ms\", node = \"worker-1\", disk = 0, slow = 0.5 }";
+    let more = if limit.exists() { slow } else { "" };
+    let faults = format!("faults=[{{ at = \"1 s\", link = \"worker-2\", slow = 0.5, slow-for = \"2 s\" }}{more}]");
+    let up =
+        ["up", "--workers", "2", "--rate", "50Mbit/s", "--delay", "2ms", "--name", &name, "--set", faults.as_str()];
+    ended(&up, 0);
     let (text, _) = ended(&["status", &name, "--json"], 0);
     let status: Value = serde_json::from_str(&text).expect("JSON");
     let (cluster, gone) = (&status[0]["cluster"], &status[0]["gone"]);
@@ -89,6 +98,13 @@ fn a_cluster_runs_jobs_and_leaves_nothing() {
     let result: Value = serde_json::from_slice(&fs::read(results.join("result.json")).expect("left")).expect("JSON");
     assert_eq!(result["check"]["verdict"], "right", "{result:#}");
     assert!(result["links"]["frames"].as_u64().is_some_and(|frames| frames > 100), "{}", result["links"]);
+    let made = result["faults"].as_array().expect("faults");
+    assert_eq!(made.len(), if limit.exists() { 2 } else { 1 });
+    let at = |key: &str| made[0][key].as_f64().expect("it began and ended");
+    // The client tells of the submission after it; the link is slow for 2 s.
+    assert!(at("began_s") > 1.0 && (at("ended_s") - at("began_s") - 2.0).abs() < 0.5, "{made:#?}");
+    assert!(made.iter().all(|fault| fault["failed"].is_null() && fault["ended_s"].is_f64()), "{made:#?}");
+    assert!(text.contains("simulated, as it was: the link of worker-2 at 0.5 of its rate"), "{text}");
     let phase = |name: &str| {
         let phases = result["jobs"][0]["phases"].as_array().expect("phases");
         phases.iter().find(|phase| phase["phase"] == name).cloned().unwrap_or_default()
@@ -136,6 +152,8 @@ fn a_cluster_runs_jobs_and_leaves_nothing() {
     let (out, _) = ended(&["down", &name], 0);
     assert!(out.contains("it had ended before"), "{out}");
     assert!(!folder.exists());
+    let loops = Command::new("losetup").arg("-a").output().expect("run").stdout;
+    assert!(!String::from_utf8_lossy(&loops).contains(&name), "loop devices");
     let mounts = fs::read_to_string("/proc/self/mounts").expect("readable");
     assert!(!mounts.contains(&name), "{mounts}");
     ended(&["status", &name], 2);

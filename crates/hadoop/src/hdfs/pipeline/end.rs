@@ -99,7 +99,12 @@ impl Hdfs {
                     self.pipeline_broken(ctx, write, &pipeline, bad);
                 }
             }
-            _ => self.discard_pipeline(ctx, id),
+            Some(Source::Part { write, part }) => {
+                if let Some(pipeline) = self.drop_pipeline(ctx, id) {
+                    self.part_broken(ctx, write, part, pipeline.nodes[bad]);
+                }
+            }
+            Some(Source::Replica { .. }) | None => self.discard_pipeline(ctx, id),
         }
     }
 
