@@ -19,6 +19,8 @@ import { jobs, told } from './jobs';
 import { comparison, header, summary, traffic, whereTimeWent } from './summary';
 import { studyPage } from './study';
 import { STUDY_SCHEMA, type Study } from './study-data';
+import { sweepPage } from './sweep';
+import { SWEEP_SCHEMA, type Sweep } from './sweep-data';
 import { mountTip } from './tip';
 import { mediumOf } from './words';
 
@@ -170,6 +172,9 @@ try {
     mountTip();
   } else if (schema === RUNS_SCHEMA) {
     document.body.append(runsPage(JSON.parse(text) as Runs, themeButton()));
+    mountTip();
+  } else if (schema === SWEEP_SCHEMA) {
+    document.body.append(sweepPage(JSON.parse(text) as Sweep, themeButton()));
     mountTip();
   } else {
     page(parse(text));

@@ -116,7 +116,16 @@ function across(figure: Figure, curves: Curve[], width: number): Scale {
   if (figure.x?.categories) {
     return { at: (v) => start + ((v - from) / (to - from || 1)) * (end - start), ticks: given, log: false };
   }
-  return straight(figure.kind === 'sweep' ? from : Math.min(0, from), to, start, end, Math.floor(width / 90));
+  const scale = straight(figure.kind === 'sweep' ? from : Math.min(0, from), to, start, end, Math.floor(width / 90));
+  // Between whole numbers nothing was run.
+  const counted = figure.kind === 'sweep' && given.length <= 9 && given.every(Number.isInteger);
+  return counted && !scale.ticks.every(Number.isInteger) ? { ...scale, ticks: given } : scale;
+}
+
+/** A name in the room that each of so many has. */
+function shortened(name: string, width: number, of: number): string {
+  const room = Math.max(4, Math.floor((width - LEFT - RIGHT) / of / 6.2));
+  return name.length > room ? `${name.slice(0, room - 1)}…` : name;
 }
 
 function frame(svg: Element, figure: Figure, x: Scale, y: Scale, width: number, names: string[] | null): void {
@@ -128,14 +137,15 @@ function frame(svg: Element, figure: Figure, x: Scale, y: Scale, width: number, 
   }
   draw(svg, 'line', { x1: LEFT, x2: width - RIGHT, y1: bottom, y2: bottom, stroke: 'var(--line)' });
   for (const tick of x.ticks) {
-    const name = figure.x?.categories?.[tick] ?? label(tick);
+    const categories = figure.x?.categories;
+    const name = categories ? shortened(categories[tick] ?? '', width, x.ticks.length) : label(tick);
     draw(svg, 'line', { x1: x.at(tick), x2: x.at(tick), y1: bottom, y2: bottom + 4, stroke: 'var(--line)' });
-    draw(svg, 'text', { x: x.at(tick), y: bottom + 16, 'text-anchor': 'middle', ...text }, name);
+    // A word at the right end would be cut.
+    const cut = x.at(tick) + name.length * 3.1 > width;
+    draw(svg, 'text', { x: cut ? width : x.at(tick), y: bottom + 16, 'text-anchor': cut ? 'end' : 'middle', ...text }, name);
   }
   names?.forEach((name, i) => {
-    const room = Math.max(4, Math.floor((width - LEFT - RIGHT) / names.length / 6.2));
-    const short = name.length > room ? `${name.slice(0, room - 1)}…` : name;
-    draw(svg, 'text', { x: x.at(i), y: bottom + 16, 'text-anchor': 'middle', ...text }, short);
+    draw(svg, 'text', { x: x.at(i), y: bottom + 16, 'text-anchor': 'middle', ...text }, shortened(name, width, names.length));
   });
   const middle = (LEFT + width - RIGHT) / 2;
   if (figure.x) {

@@ -7,6 +7,7 @@
 mod energy;
 pub mod field;
 pub mod findings;
+mod flat;
 mod job;
 mod many_jobs;
 mod master;
@@ -24,6 +25,7 @@ mod value;
 
 pub use energy::{EnergyUse, NodeEnergy, RadioUse};
 pub use field::Field;
+pub use flat::{FlatFigure, flat, unit_of};
 pub use job::{
     ATTEMPTS, Attempt, AttemptState, Breakdown, CriticalSegment, Interval, Job, JobBytes, JobState, Locality, Phase,
     TaskKind, Waiting,
@@ -38,7 +40,7 @@ pub use stall::Stall;
 pub use statistics::{Estimate, t_quantile};
 pub use stripe::{StreamCountAt, StreamOutcome, StripeOutcome};
 pub use summary::{RUN, SCHEMA, summary, to_json};
-pub use tables::{SAMPLES, Table, TableFile, flow_table, tables};
+pub use tables::{Column, SAMPLES, Table, TableFile, flow_table, tables};
 pub use traffic::{
     CLIENTS, COFLOWS, Client, CoflowOutcome, Completions, Deadlines, MessageOutcome, SizeClass, Spread, TRAFFIC,
     TrafficOutcome, jain,

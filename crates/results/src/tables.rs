@@ -12,27 +12,37 @@ use parquet::basic::{LogicalType, Repetition, Type as Physical};
 use parquet::column::writer::ColumnWriter;
 use parquet::data_type::ByteArray;
 use parquet::errors::Result;
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::Type;
+use std::borrow::Cow;
 use std::io::Write;
 use std::sync::Arc;
 
 /// A column of a table.
-enum Column {
+pub enum Column {
+    /// Whole numbers.
     Integer(Vec<i64>),
+    /// Numbers.
     Float(Vec<f64>),
-    /// NaN stands for no value.
+    /// Numbers, where there are any.
     OptionalFloat(Vec<Option<f64>>),
+    /// Texts.
     Text(Vec<String>),
+    /// Yes or no.
     Flag(Vec<bool>),
+    /// Yes or no, where it is known.
+    OptionalFlag(Vec<Option<bool>>),
 }
 
 /// A table: names and columns of one length.
 pub struct Table {
     /// Its file's name without the ending.
     pub name: &'static str,
-    columns: Vec<(&'static str, Column)>,
+    columns: Vec<(Cow<'static, str>, Column)>,
+    /// What the file says of itself: names and texts of its metadata.
+    about: Vec<(String, String)>,
 }
 
 impl Column {
@@ -43,6 +53,7 @@ impl Column {
             Self::OptionalFloat(_) => (Physical::DOUBLE, Repetition::OPTIONAL),
             Self::Text(_) => (Physical::BYTE_ARRAY, Repetition::REQUIRED),
             Self::Flag(_) => (Physical::BOOLEAN, Repetition::REQUIRED),
+            Self::OptionalFlag(_) => (Physical::BOOLEAN, Repetition::OPTIONAL),
         };
         let builder = Type::primitive_type_builder(name, physical).with_repetition(repetition);
         let text = matches!(self, Self::Text(_));
@@ -63,12 +74,22 @@ impl Column {
                 writer.write_batch(&values, None, None)
             }
             (Self::Flag(values), ColumnWriter::BoolColumnWriter(writer)) => writer.write_batch(&values, None, None),
+            (Self::OptionalFlag(values), ColumnWriter::BoolColumnWriter(writer)) => {
+                let levels: Vec<i16> = values.iter().map(|value| i16::from(value.is_some())).collect();
+                let present: Vec<bool> = values.into_iter().flatten().collect();
+                writer.write_batch(&present, Some(&levels), None)
+            }
             _ => Err(parquet::errors::ParquetError::General("a column is not of its schema's type".to_owned())),
         }
     }
 }
 
 impl Table {
+    /// A table of these columns, which have the same length; `about` becomes the file's metadata.
+    pub fn of(name: &'static str, columns: Vec<(String, Column)>, about: Vec<(String, String)>) -> Self {
+        let columns = columns.into_iter().map(|(name, column)| (Cow::Owned(name), column)).collect();
+        Self { name, columns, about }
+    }
     /// Writes the table.
     pub fn write<W: Write + Send>(self, out: W) -> Result<()> {
         let mut file = self.begin(out)?;
@@ -80,7 +101,11 @@ impl Table {
         let fields = self.columns.iter().map(|(name, column)| column.field(name).map(Arc::new));
         let schema = Type::group_type_builder(self.name).with_fields(fields.collect::<Result<_>>()?).build()?;
         // A fixed name: the writer's own would carry its version into files that should only change with their data.
-        let properties = WriterProperties::builder().set_created_by("trunkline".to_owned()).build();
+        let about = self.about.iter().map(|(name, text)| KeyValue::new(name.clone(), text.clone())).collect::<Vec<_>>();
+        let properties = WriterProperties::builder()
+            .set_created_by("trunkline".to_owned())
+            .set_key_value_metadata((!about.is_empty()).then_some(about))
+            .build();
         Ok(TableFile(SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties))?))
     }
 }
@@ -137,8 +162,8 @@ fn table<'a, T: 'a>(of: &'static Metrics<T>, rows: impl IntoIterator<Item = Row<
     let by_flows = rows.first().is_some_and(|row| row.run.by_flows);
     let modelled = |metric: &Metric<T>| !(by_flows && metric.doc.is_of_packets());
     let columns = of.columns().into_iter().filter(|(_, metric)| modelled(metric));
-    let column = |(name, metric)| Some((name, Column::of(metric, &rows)?));
-    Table { name: of.file.unwrap_or(of.name), columns: columns.filter_map(column).collect() }
+    let column = |(name, metric)| Some((Cow::Borrowed(name), Column::of(metric, &rows)?));
+    Table { name: of.file.unwrap_or(of.name), columns: columns.filter_map(column).collect(), about: Vec::new() }
 }
 
 fn rows<'a, T: 'a>(run: &'a RunResult, rows: &'a [T]) -> impl Iterator<Item = Row<'a, T>> {

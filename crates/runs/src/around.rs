@@ -24,7 +24,7 @@ impl Effort<'_> {
     }
 
     /// Reports a run that an earlier call has made.
-    pub(crate) fn made_before(&self, run: usize) {
+    pub fn made_before(&self, run: usize) {
         (self.progress)(run, &Progress { done: 1.0, ..Progress::default() });
     }
 }

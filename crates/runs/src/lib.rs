@@ -49,7 +49,7 @@ pub use many::{Many, many};
 pub use page::{RUNS_PAGE, RunsPage};
 pub use paired::Comparison;
 pub use partial::{Partial, remove_partial, resolve, write_whole};
-pub use pool::run_all;
+pub use pool::{make_all, run_all, run_scenario};
 pub use reproduce::{BUDGET, Check, Checked, JobLine, Line, check, check_all, reproduce, reproduce_all};
 pub use single::{Likeness, Recorded, Single, Told, change_words, file_name, single};
 pub use stop::Stop;

@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 
 /// Makes a run for each position on a pool of threads. Returns the results in the order of positions, whatever the
 /// number of threads. After the first failure no further run begins.
-pub(crate) fn make_all<T: Send>(
+pub fn make_all<T: Send>(
     positions: &[usize],
     effort: &Effort<'_>,
     make: impl Fn(usize) -> Result<T, Error> + Sync,
@@ -53,6 +53,11 @@ pub fn run_all<T: Send>(
 }
 
 /// Runs one scenario. `position` names it in reports of progress.
+pub fn run_scenario(scenario: &Scenario, position: usize, effort: &Effort<'_>) -> Result<RunResult, Error> {
+    run_one(scenario, position, None, None, effort)
+}
+
+/// Runs one scenario, with a tap on a link, and with a place for connections where there are too many to hold.
 pub(crate) fn run_one(
     scenario: &Scenario,
     position: usize,

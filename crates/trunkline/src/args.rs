@@ -78,6 +78,16 @@ An interrupted study goes on where it was when the same command is given again."
 
 A search that is interrupted, or cut by its budget, goes on when the same command is given again.")]
     Advise(crate::advise_args::Advise),
+    /// Run a scenario over any of its keys and seeds; leave a table of all runs and a page with the surface
+    #[command(after_help = "Examples:
+  trunkline sweep scenarios/sweeps/incast.toml
+  trunkline sweep scenarios/sweeps/terasort.toml --seeds 2 --set run.fidelity=flow
+  trunkline sweep sweep.toml --plan | head -3
+  trunkline sweep sweep.toml --only 2/8 --out share-2
+  trunkline sweep sweep.toml --from share-1 --from share-2
+
+A sweep that is interrupted, or killed, keeps its finished runs, and the same command goes on from there.")]
+    Sweep(crate::sweep_args::Sweep),
     /// Carry programs' connections over many streams to a far network
     #[cfg(feature = "jet")]
     #[command(subcommand)]

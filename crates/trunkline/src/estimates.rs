@@ -79,7 +79,8 @@ pub fn disagreement(comparison: &Comparison<'_>, screen: &Screen) -> String {
     )
 }
 
-fn label(name: &str, unit: &str) -> String {
+/// A figure's name with its unit.
+pub fn label(name: &str, unit: &str) -> String {
     if unit.is_empty() { name.to_owned() } else { format!("{name}, {unit}") }
 }
 
@@ -103,7 +104,7 @@ pub fn plus_minus(mean: f64, half_width: f64) -> String {
 }
 
 /// Four significant digits, no fewer than the whole part has.
-fn number(value: f64) -> String {
+pub fn number(value: f64) -> String {
     let decimals = match value.abs() {
         v if v >= 1000.0 || v == 0.0 => 0,
         v if v >= 100.0 => 1,

@@ -30,6 +30,9 @@ mod study;
 mod study_text;
 mod summary;
 mod summary_jobs;
+mod sweep;
+mod sweep_args;
+mod sweep_text;
 mod table;
 #[cfg(feature = "testbed")]
 mod testbed;
@@ -90,7 +93,7 @@ fn dispatch(command: Command) -> Result<(), Failure> {
             interrupt::limit(300);
         }
         // Many small runs, which hear at once, and a message that says how many are kept.
-        Command::Study(_) | Command::Advise(_) => interrupt::limit(700),
+        Command::Study(_) | Command::Advise(_) | Command::Sweep(_) => interrupt::limit(700),
         _ => {}
     }
     match command {
@@ -100,6 +103,7 @@ fn dispatch(command: Command) -> Result<(), Failure> {
         Command::Import(import) => import::import(&import),
         Command::Study(study) => study::study(&study),
         Command::Advise(args) => advise::advise(&args),
+        Command::Sweep(words) => sweep::sweep(&words),
         #[cfg(feature = "jet")]
         Command::Jet(command) => jet::jet(&command),
         Command::Kat(command) => kat::kat(&command),

@@ -20,3 +20,4 @@ mod packaging;
 mod power;
 mod study;
 mod support;
+mod sweep;

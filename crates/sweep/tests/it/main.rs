@@ -1,0 +1,5 @@
+//! Plans of sweeps, and sweeps as they are made.
+
+mod make;
+mod plan;
+mod support;
