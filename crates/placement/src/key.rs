@@ -258,7 +258,7 @@ fn tokens(record: &[u8], mut found: impl FnMut(Range<usize>)) {
     for (number, word) in words.enumerate() {
         let word = u64::from_le_bytes([word[0], word[1], word[2], word[3], word[4], word[5], word[6], word[7]]);
         // A byte's highest bit stays clear if the byte is 0x20 or less: 0x21 + 0x5f carries into it.
-        let mut low = !((word & LOW) + 0x5f5f_5f5f_5f5f_5f5f | word) & !LOW;
+        let mut low = !(((word & LOW) + 0x5f5f_5f5f_5f5f_5f5f) | word) & !LOW;
         while low != 0 {
             let place = low.trailing_zeros() as usize / 8;
             if is_space((word >> (8 * place)) as u8) {

@@ -2,6 +2,7 @@
 
 use crate::Error;
 use placement::{KeyRule, KeyType};
+use std::fmt::Write as _;
 
 /// A column of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,7 +24,7 @@ fn listed(columns: &[Column]) -> String {
     };
     let mut text = columns.iter().take(LISTED).map(one).collect::<Vec<_>>().join(", ");
     if columns.len() > LISTED {
-        text += &format!(" and {} more", columns.len() - LISTED);
+        let _ = write!(text, " and {} more", columns.len() - LISTED);
     }
     text
 }

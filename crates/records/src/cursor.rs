@@ -88,14 +88,14 @@ fn hadoop_value(bytes: &[u8], negative: bool) -> i64 {
 /// A file that is read forward, and from places that are sought.
 #[derive(Debug)]
 pub struct Input {
-    input: BufReader<File>,
+    reader: BufReader<File>,
     at: u64,
     length: u64,
 }
 
 impl Input {
     pub fn new(file: File, length: u64) -> Self {
-        Self { input: BufReader::with_capacity(1 << 16, file), at: 0, length }
+        Self { reader: BufReader::with_capacity(1 << 16, file), at: 0, length }
     }
 
     pub const fn at(&self) -> u64 {
@@ -107,14 +107,14 @@ impl Input {
     }
 
     pub fn seek(&mut self, at: u64) -> Result<(), Error> {
-        self.input.seek(SeekFrom::Start(at))?;
+        self.reader.seek(SeekFrom::Start(at))?;
         self.at = at;
         Ok(())
     }
 
     pub fn skip(&mut self, bytes: u64) -> Result<(), Error> {
         self.within(bytes)?;
-        self.input.seek_relative(bytes as i64)?;
+        self.reader.seek_relative(bytes as i64)?;
         self.at += bytes;
         Ok(())
     }
@@ -134,7 +134,7 @@ impl Input {
             return Err(Error::broken(self.at, format!("a block of {length} bytes; up to {MOST_BLOCK} are read")));
         }
         buffer.resize(length as usize, 0);
-        self.input.read_exact(buffer)?;
+        self.reader.read_exact(buffer)?;
         self.at += length;
         Ok(())
     }
@@ -142,7 +142,7 @@ impl Input {
     pub fn array<const N: usize>(&mut self) -> Result<[u8; N], Error> {
         self.within(N as u64)?;
         let mut bytes = [0; N];
-        self.input.read_exact(&mut bytes)?;
+        self.reader.read_exact(&mut bytes)?;
         self.at += N as u64;
         Ok(bytes)
     }

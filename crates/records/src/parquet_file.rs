@@ -155,7 +155,7 @@ impl ParquetFile {
         let mut rows = Rows {
             sink,
             keys: Keys::new(),
-            rows: rows as u64,
+            count: rows as u64,
             bytes: bytes_of(group),
             done: 0,
             begun: false,
@@ -163,9 +163,10 @@ impl ParquetFile {
         };
         let kind = kind_of(&descriptor).ok_or_else(|| Error::broken(0, "a row group has another schema"))?;
         match get_column_reader(descriptor, Box::new(pages)) {
-            ColumnReader::BoolColumnReader(reader) => {
-                rows.read(reader, |value, keys| put(keys, &Value::Boolean(*value)))
-            }
+            ColumnReader::BoolColumnReader(reader) => rows.read(reader, |value, keys| {
+                put(keys, &Value::Boolean(*value));
+                Some(())
+            }),
             ColumnReader::Int32ColumnReader(reader) => {
                 rows.read(reader, |value, keys| integer(i64::from(*value), kind, keys))
             }
@@ -175,14 +176,17 @@ impl ParquetFile {
                 let nanos = i64::try_from(u64::from(*high) << 32 | u64::from(*low)).ok()?;
                 // The Julian day of 1970-01-01.
                 let seconds = (i64::from(*day) - 2_440_588) * 86_400 + nanos / 1_000_000_000;
-                put(keys, &Value::Timestamp { seconds, nanos: (nanos % 1_000_000_000) as u32 })
+                put(keys, &Value::Timestamp { seconds, nanos: (nanos % 1_000_000_000) as u32 });
+                Some(())
             }),
-            ColumnReader::FloatColumnReader(reader) => {
-                rows.read(reader, |value, keys| put(keys, &Value::Float(*value)))
-            }
-            ColumnReader::DoubleColumnReader(reader) => {
-                rows.read(reader, |value, keys| put(keys, &Value::Double(*value)))
-            }
+            ColumnReader::FloatColumnReader(reader) => rows.read(reader, |value, keys| {
+                put(keys, &Value::Float(*value));
+                Some(())
+            }),
+            ColumnReader::DoubleColumnReader(reader) => rows.read(reader, |value, keys| {
+                put(keys, &Value::Double(*value));
+                Some(())
+            }),
             ColumnReader::ByteArrayColumnReader(reader) => {
                 rows.read(reader, |value, keys| bytes(value.data(), kind, keys))
             }
@@ -264,8 +268,11 @@ fn kind_of(column: &ColumnDescriptor) -> Option<Kind> {
         Some(LogicalType::Uuid) => Some(Kind::Uuid),
         Some(_) => None,
         None => match column.converted_type() {
-            ConvertedType::NONE | ConvertedType::INT_8 | ConvertedType::INT_16 | ConvertedType::INT_32 => Some(plain),
-            ConvertedType::INT_64 => Some(plain),
+            ConvertedType::NONE
+            | ConvertedType::INT_8
+            | ConvertedType::INT_16
+            | ConvertedType::INT_32
+            | ConvertedType::INT_64 => Some(plain),
             ConvertedType::UTF8 | ConvertedType::ENUM | ConvertedType::JSON => Some(Kind::Text),
             ConvertedType::DECIMAL => scale(column.type_scale()),
             ConvertedType::DATE => Some(Kind::Date),
@@ -284,9 +291,8 @@ fn unsigned(wide: bool, physical: Physical) -> Option<Kind> {
     (!wide && physical == Physical::INT32).then_some(Kind::Unsigned)
 }
 
-fn put(keys: &mut Keys, value: &Value<'_>) -> Option<()> {
+fn put(keys: &mut Keys, value: &Value<'_>) {
     keys.push_with(|text| value.write(text));
-    Some(())
 }
 
 fn integer(value: i64, kind: Kind, keys: &mut Keys) -> Option<()> {
@@ -305,7 +311,8 @@ fn integer(value: i64, kind: Kind, keys: &mut Keys) -> Option<()> {
         Kind::Long => Value::Long(value),
         _ => return None,
     };
-    put(keys, &value)
+    put(keys, &value);
+    Some(())
 }
 
 fn bytes(value: &[u8], kind: Kind, keys: &mut Keys) -> Option<()> {
@@ -313,12 +320,12 @@ fn bytes(value: &[u8], kind: Kind, keys: &mut Keys) -> Option<()> {
         Kind::Decimal(scale) => {
             let value = unscaled(value)?;
             keys.push_with(|text| write_decimal(value, scale, text));
-            Some(())
         }
         Kind::Uuid => put(keys, &Value::Uuid(value.try_into().ok()?)),
-        Kind::Text | Kind::Bytes => put(keys, &Value::Bytes(value)),
-        _ => None,
+        Kind::Text | Kind::Bytes => keys.push(value),
+        _ => return None,
     }
+    Some(())
 }
 
 /// A number in two's complement, the highest byte first.
@@ -335,7 +342,7 @@ struct Rows<'a, S> {
     sink: &'a mut S,
     keys: Keys,
     /// Of the row group.
-    rows: u64,
+    count: u64,
     /// Of all its columns.
     bytes: u64,
     done: u64,
@@ -353,7 +360,9 @@ impl<S: Sink> Rows<'_, S> {
         let [most_defined, most_repeated] = self.levels;
         let (mut defined, mut repeated, mut values) = (Vec::new(), Vec::new(), Vec::new());
         loop {
-            (defined.clear(), repeated.clear(), values.clear());
+            defined.clear();
+            repeated.clear();
+            values.clear();
             let levels = (most_defined > 0).then_some(&mut defined);
             let (records, _, count) = reader
                 .read_records(AT_ONCE, levels, (most_repeated > 0).then_some(&mut repeated), &mut values)
@@ -375,8 +384,8 @@ impl<S: Sink> Rows<'_, S> {
             }
         }
         self.next()?;
-        if self.done < self.rows {
-            return Err(Error::broken(0, format!("{} rows of a row group of {}", self.done, self.rows)));
+        if self.done < self.count {
+            return Err(Error::broken(0, format!("{} rows of a row group of {}", self.done, self.count)));
         }
         Ok(())
     }
@@ -384,11 +393,11 @@ impl<S: Sink> Rows<'_, S> {
     /// A record begins: hands out the one before.
     fn next(&mut self) -> Result<(), Error> {
         if self.begun {
-            if self.done == self.rows {
-                return Err(Error::broken(0, format!("more rows than the {} of a row group", self.rows)));
+            if self.done == self.count {
+                return Err(Error::broken(0, format!("more rows than the {} of a row group", self.count)));
             }
             // The bytes of the group, spread over its rows.
-            let until = |row: u64| (u128::from(self.bytes) * u128::from(row) / u128::from(self.rows)) as u64;
+            let until = |row: u64| (u128::from(self.bytes) * u128::from(row) / u128::from(self.count)) as u64;
             self.sink.keyed(&self.keys, until(self.done + 1) - until(self.done))?;
             self.keys.clear();
             self.done += 1;

@@ -145,7 +145,8 @@ impl SequenceFile {
                 return Err(Error::broken(at, format!("{entries} entries of metadata")));
             }
             for _ in 0..entries {
-                (input.hadoop_text()?, input.hadoop_text()?);
+                input.hadoop_text()?;
+                input.hadoop_text()?;
             }
         }
         let marker = input.array()?;

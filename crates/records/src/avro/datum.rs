@@ -77,7 +77,7 @@ impl<'a> Datum<'a> {
             Type::Bytes(logical) => bytes(cursor.avro_bytes()?, *logical, is_key, keys)?,
             Type::Text(_) => found(Value::Text(cursor.avro_bytes()?)),
             Type::Array(items) => {
-                self.blocks(cursor, path.is_none(), |this, cursor| this.value(cursor, items, path, keys, depth + 1))?
+                self.blocks(cursor, path.is_none(), |this, cursor| this.value(cursor, items, path, keys, depth + 1))?;
             }
             Type::Map(values) => self.blocks(cursor, path.is_none(), |this, cursor| {
                 cursor.avro_bytes()?;

@@ -24,11 +24,11 @@ fn columns_are_read_under_each_codec() {
 #[test]
 fn each_type_of_column_has_its_keys() {
     let found = |column: &str| keys("deflate.avro", Some(&format!("column:{column}")));
-    let age = |record: usize| (record % 5 != 0).then(|| (record % 90).to_string());
+    let age = |record: usize| (!record.is_multiple_of(5)).then(|| (record % 90).to_string());
     assert_eq!(found("user.age"), (KeyType::Int, one(600, age)));
     let tags = |record: usize| (0..record % 3).map(|tag| format!("tag-{}", (record + tag) % 7)).collect::<Vec<_>>();
     assert_eq!(found("tags"), (KeyType::Text, (0..600).map(tags).collect()));
-    let counts = |record: usize| (record % 2 != 0).then(|| (record % 4).to_string());
+    let counts = |record: usize| (!record.is_multiple_of(2)).then(|| (record % 4).to_string());
     assert_eq!(found("counts"), (KeyType::Int, one(600, counts)));
     // 17486 days after 1970 are 2017-11-16.
     assert_eq!(found("day"), (KeyType::Date, each(600, |record| format!("2017-11-{}", 16 + record % 3))));
@@ -39,13 +39,13 @@ fn each_type_of_column_has_its_keys() {
         format!("{}{}.{:02}", if cents < 0 { "-" } else { "" }, cents.abs() / 100, cents.abs() % 100)
     };
     assert_eq!(found("price"), (KeyType::Decimal, each(600, price)));
-    let kind = |record: usize| if record % 4 == 0 { "BUY" } else { "VIEW" }.to_owned();
+    let kind = |record: usize| if record.is_multiple_of(4) { "BUY" } else { "VIEW" }.to_owned();
     assert_eq!(found("kind"), (KeyType::Text, each(600, kind)));
     assert_eq!(
         found("digest"),
         (KeyType::Bytes, each(600, |record| format!("\0\u{1}\u{2}{}", (record % 5) as u8 as char)))
     );
-    let back = |record: usize| (record % 6 == 0).then(|| format!("back-{}", record % 9));
+    let back = |record: usize| record.is_multiple_of(6).then(|| format!("back-{}", record % 9));
     assert_eq!(found("back.name"), (KeyType::Text, one(600, back)));
     assert_eq!(found("ratio"), (KeyType::Double, each(600, |record| ((record % 8) as f64 / 4.0).to_string())));
     assert_eq!(found("ok"), (KeyType::Boolean, each(600, |record| (record % 3 == 0).to_string())));

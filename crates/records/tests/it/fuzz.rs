@@ -50,7 +50,7 @@ fn avro() {
     let schema = br#"{"type":"record","name":"R","fields":[{"name":"a","type":{"type":"array","items":"null"}},{"name":"b","type":["null","string"]}]}"#;
     let head = [
         &b"Obj\x01\x02\x16avro.schema"[..],
-        &[(2 * schema.len() as u16) as u8 | 0x80, (2 * schema.len() as u16 >> 7) as u8],
+        &[(schema.len() << 1) as u8 | 0x80, (schema.len() >> 6) as u8],
         schema,
         &[0],
         &[7; 16],
