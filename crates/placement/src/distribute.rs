@@ -10,7 +10,7 @@ use crate::record::Records;
 #[inline]
 pub fn node_of_record(plan: &Plan, hint: &impl Hint, record: &[u8], keys: &mut Keys) -> Option<u32> {
     hint.keys(record, keys);
-    let first = keys.iter().next()?;
+    let first = keys.iter(record).next()?;
     plan.part_of(first, record)?.group.first().copied()
 }
 

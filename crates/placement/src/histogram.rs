@@ -20,15 +20,34 @@ pub fn sketch_hash(key: &[u8]) -> u64 {
         product as u64 ^ (product >> 64) as u64
     };
     let words = key.chunks_exact(8);
-    let rest = words.remainder();
+    let rest = words.remainder().len();
     let start = SECRET ^ (key.len() as u64).wrapping_mul(0xe703_7ed1_a0b4_28db);
-    let hash = words.fold(start, |hash, word| {
-        let word = u64::from_le_bytes([word[0], word[1], word[2], word[3], word[4], word[5], word[6], word[7]]);
-        fold(hash ^ word, SECRET | 1)
-    });
-    let mut tail = [0; 8];
-    tail[..rest.len()].copy_from_slice(rest);
-    mixed(fold(hash ^ u64::from_le_bytes(tail), 0x8ebc_6af0_9c88_c6e3))
+    let hash = words.fold(start, |hash, word| fold(hash ^ eight(word), SECRET | 1));
+    mixed(fold(hash ^ tail(key, rest), 0x8ebc_6af0_9c88_c6e3))
+}
+
+#[inline]
+fn eight(word: &[u8]) -> u64 {
+    u64::from_le_bytes([word[0], word[1], word[2], word[3], word[4], word[5], word[6], word[7]])
+}
+
+/// The last bytes behind whole words of eight, the first of them lowest. They are read by loads that overlap, since a
+/// copy of a length that is not known costs a call.
+#[inline]
+fn tail(key: &[u8], rest: usize) -> u64 {
+    let length = key.len();
+    let at = |place: usize| u64::from(key[place]) << (8 * place);
+    match (rest, length) {
+        (0, _) => 0,
+        (_, 8..) => eight(&key[length - 8..]) >> (8 * (8 - rest)),
+        (_, 4..) => {
+            let four = |begin: usize| {
+                u64::from(u32::from_le_bytes([key[begin], key[begin + 1], key[begin + 2], key[begin + 3]]))
+            };
+            four(0) | four(length - 4) << (8 * (length - 4))
+        }
+        _ => at(0) | at(length / 2) | at(length - 1),
+    }
 }
 
 /// SplitMix64's finalizer.
@@ -152,12 +171,18 @@ impl HeavyKeys {
     #[inline]
     pub fn add(&mut self, hash: u64, key: &[u8], weight: u64) {
         let estimate = self.sketch.add(hash, weight);
+        // A counter was once an estimate and has since grown no faster, so a key that has one is never thought lighter
+        // than its counter, nor than the lightest.
+        let full = self.counters.len() >= self.room;
+        if full && estimate <= self.counters[self.heap[0] as usize].count {
+            return;
+        }
         if let Some(place) = self.by_hash.get(&hash) {
             let counter = &mut self.counters[*place as usize];
             counter.count += weight;
             let at = counter.at;
             self.sink(at as usize);
-        } else if self.counters.len() < self.room || estimate > self.counters[self.heap[0] as usize].count {
+        } else {
             self.admit(hash, key, weight, estimate);
         }
     }

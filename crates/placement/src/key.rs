@@ -8,12 +8,19 @@ use std::ops::Range;
 use std::str::FromStr;
 use thiserror::Error;
 
-/// The keys of one record. Reused from record to record, so that finding keys allocates nothing.
+/// The keys of one record. Reused from record to record, so that finding keys allocates nothing. A key is a part of the
+/// record, which is not copied, or text of its own.
 #[derive(Clone, Debug, Default)]
 pub struct Keys {
-    bytes: Vec<u8>,
-    ends: Vec<usize>,
+    spans: Vec<Span>,
+    own: Vec<u8>,
     room: String,
+}
+
+#[derive(Clone, Debug)]
+struct Span {
+    range: Range<usize>,
+    of_record: bool,
 }
 
 impl Keys {
@@ -22,38 +29,52 @@ impl Keys {
         Self::default()
     }
 
-    /// Adds one.
+    /// Adds a key that does not stand in the record as it is.
     #[inline]
     pub fn push(&mut self, key: &[u8]) {
-        self.bytes.extend_from_slice(key);
-        self.ends.push(self.bytes.len());
+        let begin = self.own.len();
+        self.own.extend_from_slice(key);
+        self.spans.push(Span { range: begin..self.own.len(), of_record: false });
+    }
+
+    /// Adds a key whose text `write` appends.
+    #[inline]
+    pub fn push_with(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        let begin = self.own.len();
+        write(&mut self.own);
+        self.spans.push(Span { range: begin..self.own.len(), of_record: false });
+    }
+
+    /// Adds a part of the record.
+    #[inline]
+    pub fn push_part(&mut self, range: Range<usize>) {
+        self.spans.push(Span { range, of_record: true });
     }
 
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.ends.len()
+        self.spans.len()
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
+        self.spans.is_empty()
     }
 
-    /// The keys, in their order in the record.
+    /// The keys, in their order in the record, which is the one that they were found in.
     #[inline]
-    pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
-        (0..self.ends.len()).map(|place| &self.bytes[self.range(place)])
+    pub fn iter<'a>(&'a self, record: &'a [u8]) -> impl Iterator<Item = &'a [u8]> {
+        self.spans.iter().map(move |span| {
+            let text = if span.of_record { record } else { &self.own };
+            text.get(span.range.clone()).unwrap_or_default()
+        })
     }
 
-    fn range(&self, place: usize) -> Range<usize> {
-        let begin = if place == 0 { 0 } else { self.ends[place - 1] };
-        begin..self.ends[place]
-    }
-
+    /// Forgets them.
     #[inline]
-    fn clear(&mut self) {
-        self.bytes.clear();
-        self.ends.clear();
+    pub fn clear(&mut self) {
+        self.spans.clear();
+        self.own.clear();
     }
 }
 
@@ -71,7 +92,7 @@ pub trait Hint {
     }
 }
 
-/// How keys are found in lines of text.
+/// How keys are found: in lines of text, or in files whose records have keys or columns.
 #[derive(Clone, Debug)]
 pub enum KeyRule {
     /// The text before the first tab: the key of `KeyValueTextInputFormat` and of Hadoop Streaming.
@@ -83,6 +104,10 @@ pub enum KeyRule {
         /// The byte between columns.
         delimiter: u8,
     },
+    /// A column by its name, of files that name their columns (Avro, Parquet). A line of text has none.
+    Field(String),
+    /// The key that a record has in its file (SequenceFile). A line of text has none.
+    Own,
     /// A regular expression's first group, or its whole match; every match in the record is a key.
     Regex(Regex),
     /// A path into the JSON document that a line is.
@@ -111,21 +136,25 @@ impl FromStr for KeyRule {
             ("first-tab", None) => Ok(Self::FirstTab),
             ("tokens", None) => Ok(Self::Tokens),
             ("line", None) => Ok(Self::Line),
+            ("key", None) => Ok(Self::Own),
             ("column", Some(rest)) => column(rest),
             ("regex", Some(pattern)) => Regex::new(pattern)
                 .map(Self::Regex)
                 .map_err(|error| KeyRuleError(format!("`{pattern}` is no regular expression: {error}"))),
             ("json", Some(path)) => json::parse(path).map(|steps| Self::Json(JsonPath(steps))).map_err(KeyRuleError),
             _ => Err(KeyRuleError(format!(
-                "`{text}` names no key: column:2, column:2:; (columns between semicolons), regex:user=(\\w+), \
-                 json:$.user.id, tokens, first-tab and line do"
+                "`{text}` names no key: column:2, column:2:; (columns between semicolons), column:user.id (by name), \
+                 regex:user=(\\w+), json:$.user.id, tokens, first-tab, line and key (a SequenceFile's) do"
             ))),
         }
     }
 }
 
-/// `2` or `2:,`, with `\t` for a tab.
+/// `2` or `2:,`, with `\t` for a tab; or a name, which begins with no digit.
 fn column(text: &str) -> Result<KeyRule, KeyRuleError> {
+    if text.starts_with(|first: char| first.is_alphabetic() || first == '_') {
+        return Ok(KeyRule::Field(text.to_owned()));
+    }
     let (number, delimiter) = text.split_once(':').map_or((text, "\\t"), |(number, rest)| (number, rest));
     let delimiter = match delimiter {
         "\\t" => b'\t',
@@ -144,6 +173,8 @@ impl fmt::Display for KeyRule {
             Self::FirstTab => f.write_str("first-tab"),
             Self::Column { index, delimiter: b'\t' } => write!(f, "column:{}", index + 1),
             Self::Column { index, delimiter } => write!(f, "column:{}:{}", index + 1, *delimiter as char),
+            Self::Field(name) => write!(f, "column:{name}"),
+            Self::Own => f.write_str("key"),
             Self::Regex(pattern) => write!(f, "regex:{pattern}"),
             Self::Json(JsonPath(steps)) => {
                 f.write_str("json:$")?;
@@ -165,7 +196,7 @@ impl Hint for KeyRule {
         match self {
             Self::FirstTab => {
                 if let Some(end) = memchr(b'\t', record) {
-                    keys.push(&record[..end]);
+                    keys.push_part(0..end);
                 }
             }
             Self::Column { index, delimiter } => {
@@ -177,13 +208,14 @@ impl Hint for KeyRule {
                 }
                 let Some(end) = ends.next() else { return };
                 if begin <= end {
-                    keys.push(&record[begin..end]);
+                    keys.push_part(begin..end);
                 }
             }
+            Self::Field(_) | Self::Own => {}
             Self::Regex(pattern) if pattern.captures_len() > 1 => {
                 for found in pattern.captures_iter(record) {
                     if let Some(group) = found.get(1) {
-                        keys.push(group.as_bytes());
+                        keys.push_part(group.range());
                     }
                 }
             }
@@ -191,7 +223,7 @@ impl Hint for KeyRule {
                 pattern
                     .find_iter(record)
                     .filter(|found| !found.is_empty())
-                    .for_each(|found| keys.push(found.as_bytes()));
+                    .for_each(|found| keys.push_part(found.range()));
             }
             Self::Json(JsonPath(steps)) => {
                 let mut room = std::mem::take(&mut keys.room);
@@ -201,12 +233,41 @@ impl Hint for KeyRule {
                 }
                 keys.room = room;
             }
-            Self::Tokens => {
-                // The white space of Java's StringTokenizer: blank, tab, LF, CR, form feed.
-                let is_space = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0c);
-                record.split(is_space).filter(|token| !token.is_empty()).for_each(|token| keys.push(token));
-            }
-            Self::Line => keys.push(record),
+            Self::Tokens => tokens(record, |token| keys.push_part(token)),
+            Self::Line => keys.push_part(0..record.len()),
         }
     }
+}
+
+/// The words between the white space of Java's `StringTokenizer`: blank, tab, LF, CR, form feed. Eight bytes at a time
+/// are looked at for those up to the blank.
+#[inline]
+fn tokens(record: &[u8], mut found: impl FnMut(Range<usize>)) {
+    const SPACE: u64 = 1 << b' ' | 1 << b'\t' | 1 << b'\n' | 1 << b'\r' | 1 << 0x0c;
+    const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
+    let is_space = |byte: u8| byte <= b' ' && SPACE >> byte & 1 == 1;
+    let mut begin = 0;
+    let mut end_at = |end: usize| {
+        if end > begin {
+            found(begin..end);
+        }
+        begin = end + 1;
+    };
+    let words = record.chunks_exact(8);
+    let rest = words.remainder();
+    for (number, word) in words.enumerate() {
+        let word = u64::from_le_bytes([word[0], word[1], word[2], word[3], word[4], word[5], word[6], word[7]]);
+        // A byte's highest bit stays clear if the byte is 0x20 or less: 0x21 + 0x5f carries into it.
+        let mut low = !(((word & LOW) + 0x5f5f_5f5f_5f5f_5f5f) | word) & !LOW;
+        while low != 0 {
+            let place = low.trailing_zeros() as usize / 8;
+            if is_space((word >> (8 * place)) as u8) {
+                end_at(8 * number + place);
+            }
+            low &= low - 1;
+        }
+    }
+    let before = record.len() - rest.len();
+    rest.iter().enumerate().filter(|(_, byte)| is_space(**byte)).for_each(|(place, _)| end_at(before + place));
+    end_at(record.len());
 }

@@ -14,6 +14,17 @@ impl Redistribution {
         Self { after: if modifications == 0 { 1 } else { modifications }, modified: 0 }
     }
 
+    /// Due after as many modified records as fill a block on each node: fewer would leave blocks that are hardly filled,
+    /// and each block costs its NameNode memory and a job a task.
+    pub fn after_blocks(nodes: u32, block: f64, record: f64) -> Self {
+        Self::after((f64::from(nodes.max(1)) * block / record.max(1.0)) as u64)
+    }
+
+    /// The number of modified records after which it is due.
+    pub const fn due_after(&self) -> u64 {
+        self.after
+    }
+
     /// So many records were modified. Returns how many there are to redistribute, if that is due now.
     pub fn modify(&mut self, records: u64) -> Option<u64> {
         self.modified = self.modified.saturating_add(records);

@@ -5,6 +5,7 @@ use crate::hash::Bucketing;
 use crate::histogram::{HeavyKey, HeavyKeys, sketch_hash};
 use crate::key::{Hint, Keys};
 use crate::pairs::PairSample;
+use crate::recent::Recent;
 use crate::record::TooLong;
 use thiserror::Error;
 
@@ -75,6 +76,7 @@ pub struct Profile<H> {
     /// The first record without a key.
     pub without_key: Option<String>,
     heavy: HeavyKeys,
+    recent: Recent,
     distinct: Distinct,
     sample: PairSample,
 }
@@ -100,22 +102,36 @@ impl<H: Hint> Profile<H> {
             weights: vec![0; bucketing.buckets() as usize],
             without_key: None,
             heavy: HeavyKeys::new(COUNTERS),
+            recent: Recent::new(),
             distinct: Distinct::new(),
             sample: PairSample::new(),
         }
     }
 
-    /// Takes a record, which takes so many bytes in its file.
+    /// Takes a record, in which the hint finds the keys, and which takes so many bytes in its file.
     ///
     /// # Errors
     ///
     /// If a key is no value of the type.
     #[inline]
     pub fn record(&mut self, record: &[u8], length: u64) -> Result<(), ScanError> {
+        let mut keys = std::mem::take(&mut self.keys);
+        self.hint.keys(record, &mut keys);
+        let done = self.keyed(record, &keys, length);
+        self.keys = keys;
+        done
+    }
+
+    /// Takes a record whose keys are known. Keys that are parts of it are those of `record`.
+    ///
+    /// # Errors
+    ///
+    /// If a key is no value of the type.
+    #[inline]
+    pub fn keyed(&mut self, record: &[u8], keys: &Keys, length: u64) -> Result<(), ScanError> {
         self.records += 1;
         self.bytes += length;
-        self.hint.keys(record, &mut self.keys);
-        let count = self.keys.len() as u64;
+        let count = keys.len() as u64;
         if count == 0 {
             self.unkeyed += 1;
             if self.without_key.is_none() {
@@ -127,21 +143,21 @@ impl<H: Hint> Profile<H> {
         self.most_keys = self.most_keys.max(count);
         self.several += u64::from(count > 1);
         let mut home = None;
-        for key in self.keys.iter() {
-            let Some(bucket) = self.bucketing.bucket(key) else {
-                return Err(ScanError::Type { key: shown(key), of: self.bucketing.key_type(), record: shown(record) });
+        for key in keys.iter(record) {
+            let hash = sketch_hash(key);
+            let bucket = match self.recent.bucket(hash) {
+                Some(bucket) => bucket,
+                None => self.bucket_of_new(hash, key, record)?,
             };
             let first = home.is_none();
             let home = *home.get_or_insert(bucket);
-            let pair = key.len() as u64 + self.value.unwrap_or(length);
+            let pair = self.bucketing.key_type().bytes(key.len()) + self.value.unwrap_or(length);
             self.exchange += pair;
-            let hash = sketch_hash(key);
-            self.distinct.add(hash);
             self.sample.add(hash);
             let stored = match self.layout {
                 Layout::Whole => {
                     self.at_home += if bucket == home { pair } else { 0 };
-                    if first { length } else { continue }
+                    if first { length } else { 0 }
                 }
                 // A separator and a line end beside them.
                 Layout::Split => pair + 2,
@@ -152,15 +168,26 @@ impl<H: Hint> Profile<H> {
             }
             self.stored += stored;
             self.weights[bucket as usize] += stored;
-            self.heavy.add(hash, key, stored);
+            self.recent.add(hash, key, bucket, stored, &mut self.heavy);
         }
         self.sample.end_record();
         Ok(())
     }
 
+    fn bucket_of_new(&mut self, hash: u64, key: &[u8], record: &[u8]) -> Result<u32, ScanError> {
+        self.distinct.add(hash);
+        self.bucketing.bucket(key).ok_or_else(|| ScanError::Type {
+            key: shown(key),
+            of: self.bucketing.key_type(),
+            record: shown(record),
+        })
+    }
+
     /// The heaviest keys.
     pub fn heaviest(&self) -> Vec<HeavyKey> {
-        self.heavy.heaviest()
+        let mut heavy = self.heavy.clone();
+        self.recent.give(&mut heavy);
+        heavy.heaviest()
     }
 
     /// About how many different keys there are.

@@ -58,7 +58,7 @@ impl Import {
         let copies = self.replicas.clamp(1.0, nodes);
         match queues {
             Queues::Central => {
-                let memory = nodes * self.block;
+                let memory = (nodes * self.block).min(self.bytes);
                 // The process sends each byte once. A node takes its share of all copies, and passes on all but the
                 // last.
                 let of_node = self.bytes * copies / nodes;
@@ -74,10 +74,11 @@ impl Import {
                 // Of a node's own records its part stays.
                 let routed = if self.from_nodes { framed * (nodes - 1.0) / nodes } else { framed };
                 let transfer = routed + self.bytes * (copies - 1.0);
-                let sent_by_one = if self.from_nodes { transfer / nodes } else { framed };
+                let (sent_by_one, connections) =
+                    if self.from_nodes { (transfer / nodes, nodes - 1.0) } else { (framed, nodes) };
                 ImportCost {
-                    time: sent_by_one.max(transfer / nodes) / self.rate + (nodes - 1.0) * self.connect,
-                    memory: self.block,
+                    time: sent_by_one.max(transfer / nodes) / self.rate + connections * self.connect,
+                    memory: self.block.min(self.bytes / nodes),
                     transfer,
                     fits: true,
                 }

@@ -3,6 +3,7 @@
 use clap::{ValueHint, builder::PossibleValuesParser};
 use placement::{Engine, Hash, KeyRule, KeyType};
 use std::path::PathBuf;
+use units::{BitRate, Bytes};
 
 #[derive(Debug, clap::Subcommand)]
 pub enum Kat {
@@ -14,24 +15,29 @@ pub enum Kat {
   trunkline kat plan book.txt --key tokens --value 4 --layout split --nodes 8
   trunkline kat plan visits.tsv --nodes 16 -o plan.json
   trunkline kat plan visits.tsv --nodes 17 --previous plan.json
+  trunkline kat plan visits.parquet --key column:user_id --engine spark --nodes 16
+  trunkline kat plan out/part-r-00000 --nodes 8                  a SequenceFile, by its own keys
   trunkline kat plan --history job_1795217314114_0002.jhist.gz --nodes 8
 
 A key is found by: first-tab (the text before the first tab; the default), column:N or column:N:DELIMITER, regex:PATTERN \
-                  (its first group, or its match), json:PATH, tokens (the words), line.")]
+                  (its first group, or its match), json:PATH, tokens (the words), line; in files that have them by \
+                  column:NAME (Avro, Parquet) or key (SequenceFile).")]
     Plan(Box<KatPlan>),
 }
 
 #[derive(Debug, clap::Args)]
 pub struct KatPlan {
-    /// Files of one record a line, plain or compressed by gzip; `-` is standard input
+    /// Files of records, or folders of them: text with one record a line, plain or compressed, SequenceFile, Avro or
+    /// Parquet; `-` is text on standard input
     #[arg(required_unless_present = "history", value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub files: Vec<PathBuf>,
-    /// Where the key of a record is [default: first-tab]
+    /// Where the key of a record is [default: first-tab; of a SequenceFile: key]
     #[arg(long, value_name = "RULE")]
     pub key: Option<KeyRule>,
-    /// The key's type in the engine, whose hash of a number is not that of its digits
-    #[arg(long = "type", value_name = "TYPE", default_value = "text", value_parser = words(KeyType::ALL.map(KeyType::name)))]
-    pub key_type: String,
+    /// The key's type in the engine, whose hash of a number is not that of its digits [default: that of the column, or
+    /// of the writable; of text: text]
+    #[arg(long = "type", value_name = "TYPE", value_parser = words(KeyType::ALL.map(KeyType::name)))]
+    pub key_type: Option<String>,
     /// Who runs the job
     #[arg(long, default_value = "mapreduce", value_parser = words(Engine::ALL.map(Engine::name)))]
     pub engine: String,
@@ -60,6 +66,21 @@ pub struct KatPlan {
     /// The data are in HDFS already, and are written anew
     #[arg(long)]
     pub present: bool,
+    /// Another key for the same data: one of the copies is a second file, laid out by it
+    #[arg(long, value_name = "RULE")]
+    pub second: Option<KeyRule>,
+    /// The second key's type [default: as --type's]
+    #[arg(long, value_name = "TYPE", requires = "second", value_parser = words(KeyType::ALL.map(KeyType::name)))]
+    pub second_type: Option<String>,
+    /// Records modified since the plan of --previous, which stand where they were written
+    #[arg(long, value_name = "N", requires = "previous")]
+    pub modified: Option<u64>,
+    /// Rate of a node's interface, for the import's time
+    #[arg(long, value_name = "RATE", default_value = "1 Gbit/s", value_parser = rate)]
+    pub rate: BitRate,
+    /// A block of HDFS
+    #[arg(long, value_name = "BYTES", default_value = "128 MB", value_parser = block)]
+    pub block: Bytes,
     /// Write the plan, bucket by bucket, as JSON
     #[arg(short, long, value_name = "PLAN", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
@@ -70,7 +91,8 @@ pub struct KatPlan {
     #[arg(long, value_name = "PLAN", value_hint = ValueHint::FilePath)]
     pub previous: Option<PathBuf>,
     /// Histories of jobs, or folders of them: which of their files, laid out by key, would save which of their shuffles
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::AnyPath, conflicts_with_all = ["files", "previous", "output"])]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::AnyPath,
+          conflicts_with_all = ["files", "previous", "output", "second", "key"])]
     pub history: Vec<PathBuf>,
     /// Print the figures as JSON
     #[arg(long)]
@@ -90,4 +112,14 @@ fn part(text: &str) -> Result<f64, String> {
         Ok(part) if part > 0.0 && part <= 1.0 => Ok(part),
         _ => Err("a part is above 0 and at most 1, as 0.01".to_owned()),
     }
+}
+
+fn rate(text: &str) -> Result<BitRate, String> {
+    let rate: BitRate = text.parse().map_err(|error: units::ParseError| error.to_string())?;
+    if rate.as_bps() < 1000 { Err("a rate is 1 kbit/s or more, as 1 Gbit/s".to_owned()) } else { Ok(rate) }
+}
+
+fn block(text: &str) -> Result<Bytes, String> {
+    let block: Bytes = text.parse().map_err(|error: units::ParseError| error.to_string())?;
+    if block.get() < 1_000_000 { Err("a block has 1 MB or more, as 128 MB".to_owned()) } else { Ok(block) }
 }

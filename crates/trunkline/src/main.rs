@@ -68,6 +68,10 @@ fn main() -> ExitCode {
     };
     interrupt::listen();
     panic::set_hook(Box::new(|panic| {
+        // There it means that a file is broken, which is told as such.
+        if records::in_foreign_decoder() {
+            return;
+        }
         let text = format!("error: {panic}\nthis is an error of trunkline: please report it with the scenario\n");
         // Not eprintln!, which panics where standard error cannot be written.
         let _ = io::stderr().lock().write_all(text.as_bytes());

@@ -102,14 +102,14 @@ impl Hash {
 
     /// Types of keys for which it is known here.
     pub const fn types(self) -> &'static [KeyType] {
-        use KeyType::{Boolean, Bytes, Date, Decimal, Double, Float, Int, Long, Text, Uuid};
+        use KeyType::{Boolean, Bytes, Date, Decimal, Double, Float, Int, Long, Text, Time, Timestamp, Uuid};
         match self {
             Self::HashPartitioner => &[Text, Int, Long, Float, Double, Boolean, Bytes],
-            Self::SparkMurmur3 => &[Text, Int, Long, Float, Double, Boolean, Bytes, Date],
+            Self::SparkMurmur3 => &[Text, Int, Long, Float, Double, Boolean, Bytes, Date, Timestamp],
             Self::SparkRdd => &[Text, Int, Long, Float, Double, Boolean],
             Self::PySpark | Self::PySpark310 => &[Text, Int, Long, Bytes],
             Self::HiveV1 | Self::HiveV2 => &[Text, Int, Long, Float, Double, Boolean, Date],
-            Self::IcebergBucket => &[Text, Int, Long, Bytes, Date, Uuid, Decimal],
+            Self::IcebergBucket => &[Text, Int, Long, Bytes, Date, Time, Timestamp, Uuid, Decimal],
         }
     }
 
@@ -245,7 +245,7 @@ fn hadoop(value: Value<'_>) -> Option<i32> {
         Value::Float(value) => java::float_bits(value),
         Value::Double(value) => java::double_bits(value) as i32,
         Value::Boolean(value) => i32::from(!value),
-        Value::Date(_) | Value::Uuid(_) | Value::Decimal(_) => return None,
+        _ => return None,
     })
 }
 
@@ -262,7 +262,8 @@ fn spark(value: Value<'_>) -> Option<i32> {
         Value::Float(value) => int(if value == 0.0 { 0 } else { java::float_bits(value) }),
         Value::Double(value) => long(if value == 0.0 { 0 } else { java::double_bits(value) }),
         Value::Boolean(value) => int(i32::from(value)),
-        Value::Uuid(_) | Value::Decimal(_) => return None,
+        Value::Timestamp { seconds, nanos } => long(micros(seconds, nanos)),
+        _ => return None,
     })
 }
 
@@ -281,8 +282,13 @@ fn rdd(value: Value<'_>) -> Option<i32> {
                 1237
             }
         }
-        Value::Bytes(_) | Value::Date(_) | Value::Uuid(_) | Value::Decimal(_) => return None,
+        _ => return None,
     })
+}
+
+/// Microseconds, as Spark and Iceberg keep a timestamp: what is less is cut off.
+const fn micros(seconds: i64, nanos: u32) -> i64 {
+    seconds.wrapping_mul(1_000_000).wrapping_add(nanos as i64 / 1000)
 }
 
 fn pyspark(value: Value<'_>, compressions: u32) -> Option<i64> {
@@ -305,7 +311,7 @@ fn hive_v1(value: Value<'_>) -> Option<i32> {
         Value::Float(value) => java::float_bits(value),
         Value::Double(value) => java::of_long(java::double_bits(value)),
         Value::Boolean(value) => i32::from(value),
-        Value::Bytes(_) | Value::Uuid(_) | Value::Decimal(_) => return None,
+        _ => return None,
     })
 }
 
@@ -324,12 +330,12 @@ fn hive_v2(value: Value<'_>) -> Option<i32> {
         Value::Float(value) => murmur::of_hive(&(java::float_bits(value) as f32).to_be_bytes(), SEED),
         Value::Double(value) => murmur::of_hive(&(java::double_bits(value) as f64).to_be_bytes(), SEED),
         Value::Boolean(value) => i32::from(value),
-        Value::Bytes(_) | Value::Uuid(_) | Value::Decimal(_) => return None,
+        _ => return None,
     })
 }
 
-/// Iceberg's table specification, appendix B: integers and days as 64 bits, the lowest byte first; decimals as the
-/// fewest bytes of two's complement, the highest first.
+/// Iceberg's table specification, appendix B: integers, days, times and timestamps as 64 bits, the lowest byte first;
+/// decimals as the fewest bytes of two's complement, the highest first.
 #[inline]
 fn iceberg(value: Value<'_>) -> Option<i32> {
     let long = |value: i64| murmur::standard(&value.to_le_bytes(), 0);
@@ -337,6 +343,8 @@ fn iceberg(value: Value<'_>) -> Option<i32> {
         Value::Text(bytes) | Value::Bytes(bytes) => murmur::standard(bytes, 0),
         Value::Int(value) | Value::Date(value) => long(i64::from(value)),
         Value::Long(value) => long(value),
+        Value::Time(nanos) => long(nanos / 1000),
+        Value::Timestamp { seconds, nanos } => long(micros(seconds, nanos)),
         Value::Uuid(bytes) => murmur::standard(&bytes, 0),
         Value::Decimal(unscaled) => {
             let bytes = unscaled.to_be_bytes();

@@ -7,7 +7,7 @@ fn keys(rule: &str, record: &str) -> Vec<String> {
     let rule: KeyRule = rule.parse().expect("a rule");
     let mut keys = Keys::new();
     rule.keys(record.as_bytes(), &mut keys);
-    keys.iter().map(|key| String::from_utf8_lossy(key).into_owned()).collect()
+    keys.iter(record.as_bytes()).map(|key| String::from_utf8_lossy(key).into_owned()).collect()
 }
 
 #[test]
@@ -28,6 +28,8 @@ fn each_rule_finds_its_keys() {
     assert_eq!(keys("regex:a:(b)", "a:b"), ["b"]);
     assert_eq!(keys("tokens", "  the quick\tfox "), ["the", "quick", "fox"]);
     assert_eq!(keys("line", "all of it"), ["all of it"]);
+    // Columns by name, and keys beside a record, are not in its text.
+    assert_eq!((keys("column:user.id", "a\tb"), keys("key", "a\tb")), (Vec::new(), Vec::new()));
 }
 
 #[test]
@@ -56,7 +58,7 @@ fn rules_that_name_no_key_say_what_does() {
         "",
         "colum:2",
         "column:0",
-        "column:x",
+        "column:-1",
         "column:1:ab",
         "regex:(",
         "json:",
@@ -76,6 +78,8 @@ fn a_rule_is_printed_as_it_is_read() {
         "first-tab",
         "column:2",
         "column:2:,",
+        "column:user.id",
+        "key",
         "regex:user=(\\w+)",
         "json:$.user.tags[*]",
         "json:$.a[3].b",
@@ -117,6 +121,14 @@ proptest! {
         for line in &mut lines { if line.last() == Some(&b'\r') { line.pop(); } }
         prop_assert_eq!(found, lines);
         prop_assert_eq!(length, bytes.len() as u64);
+    }
+
+    /// Words are those between the white space of `StringTokenizer`, wherever it stands.
+    #[test]
+    fn words_stand_between_white_space(text in "[a\u{1}\u{e4}\u{a0} \t\r\u{c}]{0,40}") {
+        let words: Vec<String> =
+            text.split([' ', '\t', '\n', '\r', '\u{c}']).filter(|word| !word.is_empty()).map(str::to_owned).collect();
+        prop_assert_eq!(keys("tokens", &text), words);
     }
 
     /// No record makes a rule panic.

@@ -11,7 +11,13 @@ fn modified_records_wait_until_there_are_enough() {
     assert_eq!((redistribution.pending(), redistribution.modify(999)), (0, None));
 }
 
-/// By hand, 80 GB on 8 nodes: a node has a tenth of a... 10 GB of each copy.
+/// Eight nodes, blocks of 128 MB, records of 100 bytes: 1.28 million records fill a block, 10.24 million one on each.
+#[test]
+fn redistribution_is_due_once_each_node_has_a_block_of_it() {
+    assert_eq!(Redistribution::after_blocks(8, 128e6, 100.0).due_after(), 10_240_000);
+}
+
+/// By hand, 80 GB on 8 nodes: a node has 10 GB of each copy.
 #[test]
 fn a_file_with_one_copy_is_repaired_from_the_other_by_reading_it_whole() {
     let layout = |first, second| SecondLayout { bytes: 80e9, nodes: 8, first, second };

@@ -9,4 +9,5 @@ mod place;
 mod profile;
 mod queues;
 mod support;
+mod value;
 mod vectors;

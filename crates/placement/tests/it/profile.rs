@@ -6,6 +6,7 @@ use placement::{
     Bucketing, Engine, Exchange, KeyRule, KeyType, Keys, Layout, Node, Plan, Profile, Saving, ScanError,
     best_host_share, node_of_record,
 };
+use std::collections::BTreeMap;
 
 fn bucketing(buckets: u32) -> Bucketing {
     Bucketing::new(Engine::MapReduce, None, KeyType::Text, buckets).expect("a bucketing")
@@ -30,6 +31,38 @@ fn a_scan_counts_records_keys_and_bytes() {
     assert!((profile.keys_per_record() - 8.0 / 3.0).abs() < 1e-9);
     assert_eq!(profile.distinct().round() as u64, 4);
     assert_eq!(profile.without_key.as_deref(), Some(""));
+}
+
+/// Weights of buckets are exact, and the bounds of the heaviest keys hold, whether a key comes again soon, late, or never,
+/// and however long it is.
+#[test]
+fn weights_are_exact_however_keys_come_and_go() {
+    let (zipf, mut random) = (Zipf::new(200_000, 0.9), RandomStream::new(7, "placement/test", 0));
+    let mut profile = Profile::new(rule("first-tab"), bucketing(64), Layout::Whole, None);
+    let (mut exact, mut whole) = (BTreeMap::<String, u64>::new(), 0);
+    for _ in 0..300_000 {
+        let key = zipf.draw(&mut random);
+        let name = if key % 5 == 0 { format!("{key}-{}", "long".repeat(key % 30)) } else { format!("{key}") };
+        let record = format!("{name}\t{}", "x".repeat(random.below(90) as usize));
+        profile.record(record.as_bytes(), record.len() as u64 + 1).expect("text");
+        *exact.entry(name).or_default() += record.len() as u64 + 1;
+        whole += record.len() as u64 + 1;
+    }
+    let mut weights = vec![0; 64];
+    for (key, weight) in &exact {
+        weights[bucketing(64).bucket(key.as_bytes()).expect("text") as usize] += weight;
+    }
+    assert_eq!(profile.weights, weights);
+    let heaviest = profile.heaviest();
+    for key in &heaviest {
+        let weight = exact[std::str::from_utf8(&key.key).expect("text")];
+        assert!(key.least <= weight && weight <= key.most, "{key:?}: {weight}");
+    }
+    // Every key that weighs more than 1/4096 of the whole has a counter.
+    for (key, _) in exact.iter().filter(|(_, weight)| **weight > whole / 4096) {
+        assert!(heaviest.iter().any(|heavy| heavy.key == key.as_bytes()), "{key}");
+    }
+    assert!((profile.distinct() / exact.len() as f64 - 1.0).abs() < 0.0244);
 }
 
 #[test]

@@ -40,7 +40,8 @@ fn buckets_are_those_of_the_engines_own_classes() {
     }
 }
 
-/// Iceberg's table specification, appendix B, has these hashes before the remainder.
+/// Iceberg's table specification, appendix B, has these hashes before the remainder: all of its table of types that
+/// buckets are made of.
 #[test]
 fn icebergs_hashes_are_those_of_its_specification() {
     for (of, key, hash) in [
@@ -48,12 +49,25 @@ fn icebergs_hashes_are_those_of_its_specification() {
         (KeyType::Long, "34", 2_017_239_379),
         (KeyType::Decimal, "14.20", -500_754_589),
         (KeyType::Date, "2017-11-16", -653_330_422),
+        (KeyType::Time, "22:31:08", -662_762_989),
+        (KeyType::Timestamp, "2017-11-16T22:31:08", -2_047_944_441),
+        (KeyType::Timestamp, "2017-11-16T22:31:08.000001", -1_207_196_810),
+        (KeyType::Timestamp, "2017-11-16T14:31:08-08:00", -2_047_944_441),
+        (KeyType::Timestamp, "2017-11-16T14:31:08.000001-08:00", -1_207_196_810),
+        // Nanoseconds are cut to microseconds.
+        (KeyType::Timestamp, "2017-11-16T22:31:08.000001001", -1_207_196_810),
+        (KeyType::Timestamp, "2017-11-16T14:31:08.000001001-08:00", -1_207_196_810),
         (KeyType::Text, "iceberg", 1_210_000_089),
         (KeyType::Uuid, "f79c3e09-677c-4bbd-a479-3f349cb785e7", 1_488_055_340),
+        // Of type fixed and of type binary.
         (KeyType::Bytes, "\u{0}\u{1}\u{2}\u{3}", -188_683_207),
     ] {
         let value = of.value(key.as_bytes()).expect("a value");
         assert_eq!(Hash::IcebergBucket.of(value), Some(hash), "{of} {key}");
+    }
+    // Buckets of what its second table has are not valid.
+    for of in [KeyType::Boolean, KeyType::Float, KeyType::Double] {
+        assert!(!Hash::IcebergBucket.types().contains(&of), "{of}");
     }
 }
 
@@ -82,6 +96,14 @@ fn what_is_no_value_of_the_type_has_no_bucket() {
         (KeyType::Date, "2023-02-29"),
         (KeyType::Date, "1900-02-29"),
         (KeyType::Date, "2023-13-01"),
+        (KeyType::Date, "202-01-01"),
+        (KeyType::Date, "2023-+1-01"),
+        (KeyType::Time, "24:00:00"),
+        (KeyType::Time, "22:31"),
+        (KeyType::Time, "22:31:08."),
+        (KeyType::Timestamp, "2017-11-16"),
+        (KeyType::Timestamp, "2017-11-16T22:31:08+8"),
+        (KeyType::Timestamp, "2017-11-16T22:31:08\u{e9}08:00"),
         (KeyType::Uuid, "f79c3e09-677c-4bbd-a479-3f349cb785e"),
         (KeyType::Uuid, "f79c3e09-677c-4bbd-a479-3f349cb785eg"),
         (KeyType::Decimal, "1.2.3"),

@@ -1,6 +1,7 @@
 import java.io.*;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.*;
+import java.time.Instant;
 import java.time.LocalDate;
 import org.apache.spark.unsafe.hash.Murmur3_x86_32;
 import org.apache.spark.unsafe.types.UTF8String;
@@ -45,6 +46,13 @@ public final class SparkVectors {
           boxed = Boolean.valueOf(key).hashCode();
           break;
         case "date": hash = Murmur3_x86_32.hashInt((int) LocalDate.parse(key).toEpochDay(), SEED); break;
+        case "timestamp": {
+          // Spark's DateTimeUtils.instantToMicros.
+          Instant instant = Instant.parse(key);
+          long micros = Math.addExact(Math.multiplyExact(instant.getEpochSecond(), 1_000_000L), instant.getNano() / 1000L);
+          hash = Murmur3_x86_32.hashLong(micros, SEED);
+          break;
+        }
         default: continue;
       }
       for (int buckets : new int[] {7, 64, 1000003}) {

@@ -1,9 +1,12 @@
 //! `trunkline kat`: placement by key on real files.
 
 mod history;
+mod import_cost;
+mod json;
 mod plan_file;
 mod report;
 mod scan;
+mod second;
 
 use crate::emit;
 use crate::failure::Failure;
@@ -14,7 +17,9 @@ use placement::{
     Bucketing, Engine, Exchange, Hash, KeyRule, KeyType, Layout, Node, PairCount, Plan, Planned, Profile, Saving,
     parse_nodes,
 };
+use records::Format;
 use runs::{Error, Inputs, write_whole};
+use scan::Sources;
 use std::path::Path;
 
 /// Buckets for each node where nobody says how many: enough that a node comes or goes with little moved.
@@ -34,6 +39,7 @@ pub fn kat(command: &Kat) -> Result<(), Failure> {
 struct Found<'a> {
     args: &'a KatPlan,
     rule: &'a KeyRule,
+    format: Format,
     engine: Engine,
     scanned: scan::Scanned,
     profile: Profile<KeyRule>,
@@ -46,6 +52,7 @@ struct Found<'a> {
     /// Pairs after a combiner, where records have several keys.
     pairs: Option<PairCount>,
     verdict: Verdict,
+    second: Option<second::SecondFile>,
 }
 
 /// Whether placement pays.
@@ -62,59 +69,101 @@ fn plan(args: &KatPlan) -> Result<(), Failure> {
         crate::import::writable(Some(output), args.force)?;
     }
     let nodes = nodes(&inputs, &args.nodes)?;
-    let (engine, bucketing, layout) = asked(args, nodes.len())?;
+    let sources = Sources::open(&args.files, args.key.as_ref())?;
+    let engine = engine(args)?;
+    let bucketing = bucketing(args, engine, args.key_type.as_deref(), sources.of, nodes.len())?;
+    let layout = layout(args);
     let previous = match &args.previous {
         None => None,
         Some(path) => Some(plan_file::read(path, &inputs.text(path)?, bucketing, args)?),
     };
-    let usual = KeyRule::FirstTab;
-    let rule = args.key.as_ref().unwrap_or(&usual);
+    // Before anything is read: what cannot be had is told at once.
+    let second = match &args.second {
+        None => None,
+        Some(rule) => Some(second::Second::open(args, rule, engine, nodes.len(), &sources)?),
+    };
+    let (rule, format) = (sources.rule.clone(), sources.format);
     let mut profile = Profile::new(rule.clone(), bucketing, layout, args.value);
-    let scanned = scan::scan(args, &mut profile)?;
-    sensible(args, rule, &profile, &scanned)?;
+    let scanned = sources.scan(args.sample, args.quiet, &mut profile)?;
+    sensible(args, &rule, &profile, &scanned)?;
+    let copies = args.replicas as usize - usize::from(second.is_some());
     let planned = match &previous {
-        Some(plan) => plan.on(nodes),
-        None => Plan::place(bucketing, nodes, args.replicas as usize, &profile.weights, &profile.heaviest()),
+        Some(plan) => plan.on(nodes.clone()),
+        None => Plan::place(bucketing, nodes.clone(), copies, &profile.weights, &profile.heaviest()),
     };
     let planned = planned.map_err(|error| Failure::Input(error.to_string()))?;
     let factor = scanned.bytes as f64 / profile.bytes.max(1) as f64;
-    let saving = Saving::of(&Exchange {
-        bytes: profile.exchange as f64 * factor,
-        at_home: profile.at_home as f64 * factor,
-        partials: planned.plan.partials(),
-        partial_bytes: profile.exchange as f64 / profile.pairs.max(1) as f64,
-        stored: profile.stored as f64 * factor,
-        replicas: args.replicas as usize,
-        nodes: planned.plan.nodes().len(),
-        present: args.present,
-    });
+    let saving = saving(args, &profile, &planned.plan, factor, copies);
     let count = planned.plan.nodes().len();
     let pairs = (profile.several > 0).then(|| profile.sample().count(count as u32));
     let verdict = judge(args, &profile, &saving, pairs.as_ref(), count);
     let by_hash = by_hash(&profile.weights, count);
-    let found = Found { args, rule, engine, scanned, profile, planned, factor, saving, by_hash, pairs, verdict };
+    let second = second.map(|second| second.plan(args, nodes, &profile, factor)).transpose()?;
+    let found = Found {
+        args,
+        rule: &rule,
+        format,
+        engine,
+        scanned,
+        profile,
+        planned,
+        factor,
+        saving,
+        by_hash,
+        pairs,
+        verdict,
+        second,
+    };
     if let Some(output) = &args.output {
         write_whole(output, plan_file::text(&found).as_bytes())?;
     }
-    if args.json { emit(&report::json(&found)) } else { emit(&report::text(&found, &Screen::of_output())) }
+    if args.json { emit(&json::text(&found)) } else { emit(&report::text(&found, &Screen::of_output())) }
 }
 
-/// Engine, buckets and layout that were asked for.
-fn asked(args: &KatPlan, nodes: usize) -> Result<(Engine, Bucketing, Layout), Failure> {
-    let engine = Engine::ALL.into_iter().find(|engine| engine.name() == args.engine);
-    let hash = args.hash.as_ref().and_then(|name| Hash::ALL.into_iter().find(|hash| hash.name() == name));
-    let of = KeyType::ALL.into_iter().find(|of| of.name() == args.key_type);
-    let (Some(engine), Some(of)) = (engine, of) else {
-        return Err(Failure::Internal("a word that the command line let through".to_owned()));
-    };
-    let buckets = args.buckets.unwrap_or((nodes * BUCKETS_A_NODE) as u32);
-    let bucketing = Bucketing::new(engine, hash, of, buckets).map_err(|error| Failure::Input(error.to_string()))?;
-    let layout = match args.layout.as_str() {
+/// What a layout saves a job that reduces the profile's keys.
+fn saving(args: &KatPlan, profile: &Profile<KeyRule>, plan: &Plan, factor: f64, copies: usize) -> Saving {
+    Saving::of(&Exchange {
+        bytes: profile.exchange as f64 * factor,
+        at_home: profile.at_home as f64 * factor,
+        partials: plan.partials(),
+        partial_bytes: profile.exchange as f64 / profile.pairs.max(1) as f64,
+        stored: profile.stored as f64 * factor,
+        replicas: copies,
+        nodes: plan.nodes().len(),
+        present: args.present,
+    })
+}
+
+fn engine(args: &KatPlan) -> Result<Engine, Failure> {
+    Engine::ALL
+        .into_iter()
+        .find(|engine| engine.name() == args.engine)
+        .ok_or_else(|| Failure::Internal("a word that the command line let through".to_owned()))
+}
+
+fn layout(args: &KatPlan) -> Layout {
+    match args.layout.as_str() {
         "split" => Layout::Split,
         "projected" => Layout::Projected,
         _ => Layout::Whole,
-    };
-    Ok((engine, bucketing, layout))
+    }
+}
+
+/// The engine's buckets of keys of a type that is said, or of the one that they have in their files.
+fn bucketing(
+    args: &KatPlan,
+    engine: Engine,
+    said: Option<&str>,
+    in_files: KeyType,
+    nodes: usize,
+) -> Result<Bucketing, Failure> {
+    let hash = args.hash.as_ref().and_then(|name| Hash::ALL.into_iter().find(|hash| hash.name() == name));
+    let said = said.and_then(|name| KeyType::ALL.into_iter().find(|of| of.name() == name));
+    let buckets = args.buckets.unwrap_or((nodes * BUCKETS_A_NODE) as u32);
+    Bucketing::new(engine, hash, said.unwrap_or(in_files), buckets).map_err(|error| {
+        let hint = if said.is_none() && in_files != KeyType::Text { "; --type says another, as text" } else { "" };
+        Failure::Input(format!("{error}{hint}"))
+    })
 }
 
 /// Nodes from a number, from names, or from a file of names.
@@ -146,10 +195,16 @@ fn sensible(
     let keyless = profile.unkeyed as f64 / profile.records as f64;
     let record = profile.without_key.as_deref().unwrap_or_default();
     if profile.unkeyed == profile.records {
-        let advice = if args.key.is_none() {
-            "no record has a tab, before which a key stands by default; --key says where it is"
-        } else {
-            "it matches no record"
+        let advice = match rule {
+            KeyRule::Field(_) => {
+                return Err(Failure::Input(format!(
+                    "{names}: {rule} is null in every record: another column has keys"
+                )));
+            }
+            _ if args.key.is_none() => {
+                "no record has a tab, before which a key stands by default; --key says where it is"
+            }
+            _ => "it matches no record",
         };
         return Err(Failure::Input(format!("{names}: key {rule}: {advice}. The first record is\n  {record}")));
     }

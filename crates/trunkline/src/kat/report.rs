@@ -1,23 +1,22 @@
-//! What a plan has found, as text and as JSON.
+//! What a plan has found, as text.
 
-use super::{Found, Verdict};
+use super::{Found, Verdict, import_cost};
 use crate::screen::Screen;
 use crate::table::Table;
-use placement::best_host_share;
-use serde_json::{Value, json};
+use placement::{Redistribution, best_host_share};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 /// Split keys that a text lists.
 const LISTED: usize = 8;
-/// Blocks of a bucket for which the scan without placement is told.
-const BUCKET_BLOCKS: u32 = 16;
+
+/// A file for a message.
+pub fn name(path: &Path) -> String {
+    if path.as_os_str() == runs::STANDARD_INPUT { "standard input".to_owned() } else { path.display().to_string() }
+}
 
 /// Files for a message.
 pub fn names(files: &[PathBuf]) -> String {
-    let name = |path: &Path| {
-        if path.as_os_str() == runs::STANDARD_INPUT { "standard input".to_owned() } else { path.display().to_string() }
-    };
     match files {
         [one] => name(one),
         [first, ..] => format!("{} and {} more", name(first), files.len() - 1),
@@ -43,6 +42,19 @@ pub fn bytes(bytes: f64) -> String {
     format!("{bytes:.0} B")
 }
 
+/// Bytes that tasks read from other nodes where each takes a bucket and runs on the node that has most of it: natively,
+/// and where the bucket's blocks have their copies on one group of nodes.
+pub fn scan_bytes(found: &Found<'_>) -> [f64; 2] {
+    /// Of more blocks the best node has hardly more than its share.
+    const MOST_BLOCKS: f64 = 4096.0;
+    let plan = &found.planned.plan;
+    let stored = found.profile.stored as f64 * found.factor;
+    let bucket = stored / f64::from(plan.bucketing().buckets());
+    let blocks = (bucket / found.args.block.get() as f64).ceil().clamp(1.0, MOST_BLOCKS) as u32;
+    let local = best_host_share(blocks, plan.replicas() as u32, plan.nodes().len() as u32);
+    [stored * (1.0 - local), 0.0]
+}
+
 /// The text for a terminal.
 pub fn text(found: &Found<'_>, screen: &Screen) -> String {
     let (args, profile, plan, saving) = (found.args, &found.profile, &found.planned.plan, &found.saving);
@@ -56,13 +68,13 @@ pub fn text(found: &Found<'_>, screen: &Screen) -> String {
     let read =
         if found.factor > 1.0 { format!(", of which {:.2} % were read", 100.0 / found.factor) } else { String::new() };
     let records = profile.records as f64 * found.factor;
-    line(&format!("{}, {} records{read}", bytes(found.scanned.bytes as f64), count(records)));
+    line(&format!("{} of {}, {} records{read}", bytes(found.scanned.bytes as f64), found.format, count(records)));
     let distinct = profile.distinct();
     let seen = if found.factor > 1.0 { " in what was read" } else { "" };
     line(&format!(
         "key {} ({}): about {} different{seen}, {} per record (at most {}){}",
         found.rule,
-        args.key_type,
+        plan.bucketing().key_type(),
         count(distinct),
         keys(profile.keys_per_record()),
         profile.most_keys,
@@ -83,12 +95,8 @@ pub fn text(found: &Found<'_>, screen: &Screen) -> String {
         format!("{:.2}", found.by_hash),
         format!("{:.2}", found.planned.imbalance),
     ]);
-    let local = best_host_share(BUCKET_BLOCKS, args.replicas, nodes as u32);
-    table.row([
-        format!("a bucket of {BUCKET_BLOCKS} blocks read on one node"),
-        format!("{:.0} %", local * 100.0),
-        "100 %".to_owned(),
-    ]);
+    let [native, placed] = scan_bytes(found);
+    table.row(["bytes between nodes in a scan by buckets".to_owned(), bytes(native), bytes(placed)]);
     if let Some(pairs) = &found.pairs {
         table.row([
             "pairs after a combiner, in what was read".to_owned(),
@@ -120,6 +128,17 @@ pub fn text(found: &Found<'_>, screen: &Screen) -> String {
         ));
     }
     line(&split(found));
+    if let Some(modified) = args.modified {
+        line(&modifications(found, modified));
+    }
+    if let Some(second) = &found.second {
+        second.sentences(args).iter().for_each(|sentence| line(sentence));
+    }
+    text.push('\n');
+    text.push_str(&import_cost::table(found).shown(screen));
+    let crossover = import_cost::crossover(found);
+    text.push_str(&screen.wrapped(&crossover, 2));
+    text.push_str("\n\n");
     match &found.verdict {
         Verdict::Pays(runs) => {
             let runs =
@@ -132,6 +151,29 @@ pub fn text(found: &Found<'_>, screen: &Screen) -> String {
     }
     text.push('\n');
     text
+}
+
+/// What becomes of records that were modified since the earlier plan.
+fn modifications(found: &Found<'_>, modified: u64) -> String {
+    let profile = &found.profile;
+    let nodes = found.planned.plan.nodes().len();
+    let record = profile.stored as f64 / profile.records.max(1) as f64;
+    let pair = profile.exchange as f64 / profile.records.max(1) as f64;
+    let mut due = Redistribution::after_blocks(nodes as u32, found.args.block.get() as f64, record);
+    let after = count(due.due_after() as f64);
+    let elsewhere = (nodes as f64 - 1.0) / nodes as f64;
+    let exchanged = bytes(modified as f64 * pair * elsewhere);
+    let text = format!(
+        "{} modified records stand where they were written: a run exchanges {exchanged} for them",
+        count(modified as f64)
+    );
+    match due.modify(modified) {
+        Some(_) => {
+            let moved = bytes(modified as f64 * record * elsewhere);
+            format!("{text}. Redistribute them: {moved} between nodes")
+        }
+        None => format!("{text}. They wait: from {after} on they fill a block on each node"),
+    }
 }
 
 fn split(found: &Found<'_>) -> String {
@@ -174,7 +216,7 @@ fn unkeyed(unkeyed: u64, records: u64) -> String {
 }
 
 /// A number with its thousands apart.
-fn count(number: f64) -> String {
+pub fn count(number: f64) -> String {
     let digits = format!("{number:.0}");
     let mut text = String::new();
     for (place, digit) in digits.chars().enumerate() {
@@ -184,55 +226,4 @@ fn count(number: f64) -> String {
         text.push(digit);
     }
     text
-}
-
-/// The figures as JSON, one object with fields of the same meaning whatever was found.
-pub fn json(found: &Found<'_>) -> String {
-    let (profile, plan, saving) = (&found.profile, &found.planned.plan, &found.saving);
-    let (pays, why) = match &found.verdict {
-        Verdict::Pays(_) => (true, Value::Null),
-        Verdict::No(why) => (false, json!(why)),
-    };
-    let split = plan.split().iter().map(|key| {
-        json!({ "key": String::from_utf8_lossy(&key.key), "bucket": key.bucket,
-                "bytes": (key.bytes as f64 * found.factor) as u64, "parts": key.parts })
-    });
-    let pairs = found.pairs.as_ref().map(|pairs| {
-        json!({ "native": pairs.native, "first_key": pairs.first, "rarest_key": pairs.rarest, "split": pairs.split })
-    });
-    let value = json!({
-        "schema": 1,
-        "files": found.args.files.iter().map(|file| file.display().to_string()).collect::<Vec<_>>(),
-        "bytes": found.scanned.bytes,
-        "bytes_read": profile.bytes,
-        "records_read": profile.records,
-        "records_without_key": profile.unkeyed,
-        "key": found.rule.to_string(),
-        "key_type": found.args.key_type,
-        "engine": found.engine.name(),
-        "hash": plan.bucketing().hash().name(),
-        "buckets": plan.bucketing().buckets(),
-        "nodes": plan.nodes().len(),
-        "replicas": plan.replicas(),
-        "layout": found.args.layout,
-        "keys_distinct_read": profile.distinct().round() as u64,
-        "keys_per_record": profile.keys_per_record(),
-        "keys_per_record_most": profile.most_keys,
-        "exchange_bytes": (profile.exchange as f64 * found.factor) as u64,
-        "remote_bytes_native": saving.native as u64,
-        "remote_bytes_by_key": saving.placed as u64,
-        "saved_bytes": saving.saved() as u64,
-        "saved_share": saving.share(),
-        "import_bytes": saving.import as u64,
-        "stored_bytes": (profile.stored as f64 * found.factor) as u64,
-        "runs_to_break_even": saving.runs,
-        "pays": pays,
-        "why_not": why,
-        "imbalance_by_hash": found.by_hash,
-        "imbalance": found.planned.imbalance,
-        "moved_bytes": found.args.previous.as_ref().map(|_| (found.planned.moved as f64 * found.factor) as u64),
-        "pairs_read": pairs,
-        "split_keys": split.collect::<Vec<_>>(),
-    });
-    format!("{value:#}\n")
 }

@@ -161,7 +161,12 @@ fn what_cannot_be_planned_is_refused_with_its_reason() {
     scratch.file("words.txt", "no tab here\nnor here\n");
     scratch.file("empty", "");
     scratch.file("image", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR");
+    // The head of a SequenceFile that ends within it: 4 bytes, a name of 25 behind its length, an empty name, and one of
+    // the two flags at byte 31.
     scratch.file("sequence", b"SEQ\x06\x19org.apache.hadoop.io.Text\0\0");
+    scratch.file("orc", b"ORC\0\0");
+    fs::create_dir(scratch.0.join("folder")).expect("a folder");
+    scratch.file("folder/_SUCCESS", "");
     scratch.file("endless", vec![b'x'; 17 << 20]);
     for (args, words) in [
         (&["words.txt", "--nodes", "4"][..], &["no record has a tab", "no tab here"][..]),
@@ -173,10 +178,17 @@ fn what_cannot_be_planned_is_refused_with_its_reason() {
         (&["visits.tsv", "--nodes", "4", "--type", "int"], &["`user-0`", "type int"]),
         (&["empty", "--nodes", "4"], &["no records", "no bytes"]),
         (&["image", "--nodes", "4"], &["binary", "byte 8 is 0"]),
-        (&["sequence", "--nodes", "4"], &["a SequenceFile"]),
+        (&["sequence", "--nodes", "4"], &["sequence: it is broken at byte 31"]),
+        (&["orc", "--nodes", "4"], &["an ORC file", "Parquet"]),
+        (&["visits.tsv", "--nodes", "4", "--key", "column:user"], &["no column `user`", "column:2"]),
+        (&["visits.tsv", "--nodes", "4", "--key", "key"], &["no key beside them", "first-tab"]),
+        (&["visits.tsv", "--nodes", "4", "--second", "column:2", "--replicas", "1"], &["--replicas 2"]),
+        (&["visits.tsv", "--nodes", "4", "--second", "regex:zebra"], &["--second", "matches no record"]),
+        (&["visits.tsv", "--nodes", "4", "--modified", "5"], &["--previous"]),
+        (&["visits.tsv", "--nodes", "4", "--block", "1 KB"], &["128 MB"]),
         (&["endless", "--nodes", "4"], &["no end of line within 16 MiB"]),
         (&["missing", "--nodes", "4"], &["cannot read missing"]),
-        (&[".", "--nodes", "4"], &["is a folder"]),
+        (&["folder", "--nodes", "4"], &["a folder without files"]),
         (&["visits.tsv", "--nodes", "4", "--engine", "spark", "--hash", "hive-v1"], &["spark", "hive-v1", "murmur3"]),
         (&["visits.tsv", "--nodes", "4", "--engine", "hive", "--type", "uuid"], &["no bucket", "uuid"]),
         (&["visits.tsv", "--nodes", "a,a"], &["node a stands twice"]),
@@ -188,6 +200,88 @@ fn what_cannot_be_planned_is_refused_with_its_reason() {
     // A record without a key among many with one is counted, not refused.
     scratch.file("mixed.tsv", format!("no tab\n{}", visits()));
     assert_eq!(scratch.json(&["mixed.tsv", "--nodes", "4"])["records_without_key"], 1);
+}
+
+/// A file that an engine's own library has written, of crate `records`.
+fn engines(name: &str) -> String {
+    format!("{}/../records/tests/files/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+#[test]
+fn files_of_the_engines_are_planned_by_their_keys_and_columns() {
+    let scratch = Scratch::new("engines");
+    let parquet = engines("snappy-1.parquet");
+    let found = scratch.json(&[&parquet, "--key", "column:id", "--engine", "spark", "--nodes", "4"]);
+    assert_eq!(
+        (&found["format"], &found["key_type"], &found["records_read"]),
+        (&"Parquet".into(), &"long".into(), &600.into())
+    );
+    // 600 keys of 64 bits beside their records.
+    assert_eq!(found["exchange_bytes"].as_u64(), found["bytes"].as_u64().map(|bytes| bytes + 600 * 8));
+    let found =
+        scratch.json(&[&engines("deflate.avro"), "--key", "column:user.name", "--engine", "hive", "--nodes", "4"]);
+    assert_eq!((&found["format"], &found["key"]), (&"Avro".into(), &"column:user.name".into()));
+    let found = scratch.json(&[&engines("blocks-default.seq"), "--nodes", "4"]);
+    assert_eq!(
+        (&found["format"], &found["key"], &found["key_type"]),
+        (&"SequenceFile".into(), &"key".into(), &"text".into())
+    );
+    assert!(found["keys_distinct_read"] == 37, "{found}");
+
+    let error = scratch.refused(&[&parquet, "--nodes", "4"]);
+    assert!(error.contains("which column has the keys") && error.contains("user.name (text)"), "{error}");
+    let error = scratch.refused(&[&parquet, "--key", "column:at", "--nodes", "4"]);
+    assert!(error.contains("no bucket for keys of type timestamp") && error.contains("--type"), "{error}");
+    let error = scratch.refused(&[&parquet, &engines("plain.seq"), "--key", "column:1", "--nodes", "4"]);
+    assert!(error.contains("data of one kind"), "{error}");
+    // What a job leaves: parts, and a file that is none.
+    fs::create_dir(scratch.0.join("out")).expect("a folder");
+    scratch.file("out/_SUCCESS", "");
+    scratch.file("out/part-r-00000", visits());
+    scratch.file("out/part-r-00001.gz", gzip(visits().as_bytes()));
+    assert_eq!(scratch.json(&["out", "--nodes", "4"])["records_read"], 10_000);
+}
+
+/// Of three copies one is a second file. A lost node of eight has an eighth of each copy, and the single copy of the
+/// second file is found again by reading all of the first.
+#[test]
+fn another_key_has_a_second_file_and_its_repair() {
+    let scratch = Scratch::new("second");
+    scratch.file("visits.tsv", visits());
+    let question = ["visits.tsv", "--nodes", "8", "--second", "column:2"];
+    let found = scratch.json(&question);
+    let bytes = visits().len() as u64;
+    assert_eq!((&found["replicas"], &found["second"]["copies"]), (&2.into(), &1.into()));
+    assert_eq!(found["second"]["repair"]["read_bytes"], bytes + 2 * bytes / 8);
+    assert_eq!(found["second"]["repair"]["transfer_bytes"], 3 * bytes / 8);
+    assert_eq!(found["second"]["repair_of_one_order"]["read_bytes"], 3 * bytes / 8);
+    assert!(found["second"]["saved_share"].as_f64().is_some_and(|share| share > 0.95), "{found}");
+    let output = scratch.plan(&question);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("a second file by column:2") && text.contains("is repaired by"), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+}
+
+/// Blocks of 1 MB on two nodes hold as many records as have 2 MB; an interface of 1 Mbit/s sends 125,000 bytes a second.
+#[test]
+fn modified_records_wait_and_an_import_has_its_time() {
+    let scratch = Scratch::new("modified");
+    scratch.file("visits.tsv", visits());
+    assert_eq!(scratch.plan(&["visits.tsv", "--nodes", "2", "-o", "plan.json"]).status.code(), Some(0));
+    let text = |modified: u64| {
+        let modified = modified.to_string();
+        let question =
+            ["visits.tsv", "--nodes", "2", "--previous", "plan.json", "--block", "1 MB", "--modified", &modified];
+        String::from_utf8_lossy(&scratch.plan(&question).stdout).split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let due = 2_000_000 * 5000 / visits().len() as u64;
+    assert!(text(due - 10).contains("They wait"), "{}", text(due - 10));
+    assert!(text(due + 10).contains("Redistribute them"), "{}", text(due + 10));
+    let found = scratch.json(&["visits.tsv", "--nodes", "2", "--replicas", "1", "--rate", "1 Mbit/s"]);
+    // One client sends each byte, and opens two connections in a millisecond each.
+    let time = visits().len() as f64 / 125_000.0 + 0.002;
+    let central = found["import"]["central_queues"]["time_s"].as_f64().expect("a time");
+    assert!((central - time).abs() < 1e-6, "{central}: {time}");
 }
 
 /// Histories of real jobs.
@@ -210,4 +304,45 @@ fn a_history_says_which_shuffles_a_layout_would_save() {
     let inverted = job("_0006");
     assert_eq!(inverted["saved_bytes"], inverted["shuffle_bytes"].as_u64().expect("bytes") * 7 / 8);
     assert!(inverted["key"].as_str().is_some_and(|key| key.contains("not recorded")), "{inverted}");
+    // One layout of its files helps one job.
+    assert_eq!(found["files"].as_array().map(Vec::len), Some(1));
+    assert_eq!((&found["files"][0]["jobs"], &found["files"][0]["saved_bytes"]), (&1.into(), &inverted["saved_bytes"]));
+}
+
+/// A configuration says which of Hadoop's own maps a job has, and so by which key its files could be laid out.
+#[test]
+fn a_configuration_names_the_key() {
+    let scratch = Scratch::new("configured");
+    let traces = format!("{}/../history/tests/traces", env!("CARGO_MANIFEST_DIR"));
+    scratch.file(
+        "job_1795217314114_0006.jhist",
+        fs::read(format!("{traces}/grep-unshaped/job_1795217314114_0006.jhist")).expect("a history"),
+    );
+    let configured = |properties: &[(&str, &str)]| {
+        let property =
+            |(name, value): &(&str, &str)| format!("<property><name>{name}</name><value>{value}</value></property>");
+        let all = [
+            &[("mapreduce.job.reduces", "1"), ("mapreduce.input.fileinputformat.inputdir", "hdfs://m/data")],
+            properties,
+        ]
+        .concat();
+        let text: String = all.iter().map(property).collect();
+        scratch.file("job_1795217314114_0006_conf.xml", format!("<configuration>{text}</configuration>"));
+        scratch.json(&["--history", ".", "--nodes", "8"])["jobs"][0].clone()
+    };
+    let sequence = "org.apache.hadoop.mapreduce.lib.input.SequenceFileInputFormat";
+    let job = configured(&[("mapreduce.job.inputformat.class", sequence)]);
+    assert_eq!(
+        (&job["key"], &job["key_is_rule"], &job["files"]),
+        (&"key".into(), &true.into(), &"hdfs://m/data".into())
+    );
+    let job = configured(&[("mapreduce.job.map.class", "org.apache.hadoop.mapreduce.lib.map.TokenCounterMapper")]);
+    assert_eq!(job["key"], "tokens");
+    let job = configured(&[(
+        "mapreduce.job.partitioner.class",
+        "org.apache.hadoop.mapreduce.lib.partition.TotalOrderPartitioner",
+    )]);
+    assert!(job["why_not"].as_str().is_some_and(|why| why.contains("TotalOrderPartitioner")), "{job}");
+    let job = configured(&[]);
+    assert!(job["why_not"].as_str().is_some_and(|why| why.contains("places of lines")), "{job}");
 }

@@ -1,0 +1,163 @@
+//! Text with one record a line, plain or compressed.
+
+use crate::{Codec, Error, Sample, Sink, Step};
+use placement::Records;
+use std::cell::Cell;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Chain, Cursor, Read, Seek, SeekFrom};
+
+/// Bytes read at once.
+const BUFFER: usize = 1 << 20;
+/// What is looked at to tell text from other files.
+pub const LOOKED_AT: usize = 64 << 10;
+/// Of a stream's records those that begin in the chosen pieces of this length are read.
+const STREAM_PIECE: u64 = 4 << 10;
+
+/// Hands out the records of a file of plain text, or a sample of them. Returns its bytes.
+pub fn scan(
+    mut file: File,
+    length: u64,
+    sample: Sample,
+    sink: &mut impl Sink,
+    step: &mut Step<'_>,
+) -> Result<u64, Error> {
+    if sample.is_whole() {
+        return lines(file, sample, sink, &mut |read| step(read));
+    }
+    let mut head = Vec::new();
+    (&mut file).take(LOOKED_AT as u64).read_to_end(&mut head)?;
+    check(&head)?;
+    let length_of_piece = sample.piece(length);
+    let mut input = BufReader::with_capacity(STREAM_PIECE as usize, file);
+    for number in 0..length.div_ceil(length_of_piece) {
+        if sample.has(number) {
+            let begin = number * length_of_piece;
+            piece(&mut input, begin, length_of_piece.min(length - begin), sink)?;
+        }
+        if !step(length_of_piece) {
+            return Err(Error::Stopped);
+        }
+    }
+    Ok(length)
+}
+
+/// The records that begin in a piece of a file.
+fn piece(input: &mut BufReader<File>, begin: u64, length: u64, sink: &mut impl Sink) -> Result<(), Error> {
+    // A record begins behind a line end, which may be the byte before the piece.
+    let mut at = begin.saturating_sub(1);
+    input.seek(SeekFrom::Start(at))?;
+    let mut line = Vec::new();
+    if begin > 0 {
+        at += until_line_end(input, &mut line)? as u64;
+    }
+    let end = begin + length;
+    while at < end {
+        line.clear();
+        let read = until_line_end(input, &mut line)?;
+        if read == 0 {
+            break;
+        }
+        at += read as u64;
+        let record = line.strip_suffix(b"\n").unwrap_or(&line);
+        let record = record.strip_suffix(b"\r").unwrap_or(record);
+        sink.record(record, read as u64)?;
+    }
+    Ok(())
+}
+
+/// A line with its end.
+fn until_line_end(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<usize> {
+    const LONGEST: u64 = 16 << 20;
+    let read = input.take(LONGEST).read_until(b'\n', line)?;
+    if read as u64 == LONGEST {
+        return Err(io::Error::other("no end of line within 16 MiB: this is not text with one record a line"));
+    }
+    Ok(read)
+}
+
+/// Hands out the records of a stream of text from first to last, plain or compressed so that its first bytes say so, or
+/// by the codec. Returns its bytes, uncompressed.
+///
+/// # Errors
+///
+/// If it is no text, or what the sink answers.
+pub fn read_stream(
+    mut input: impl Read,
+    codec: Option<Codec>,
+    sample: Sample,
+    sink: &mut impl Sink,
+    step: &mut Step<'_>,
+) -> Result<u64, Error> {
+    let mut head = Vec::new();
+    (&mut input).take(LOOKED_AT as u64).read_to_end(&mut head)?;
+    let codec = codec.or_else(|| Codec::of_bytes(&head));
+    let input: Chain<Cursor<Vec<u8>>, _> = Cursor::new(head).chain(input);
+    let Some(codec) = codec else { return lines(input, sample, sink, step) };
+    // Steps count bytes of the file, which are the compressed ones.
+    let read = Cell::new(0);
+    let packed = BufReader::with_capacity(BUFFER, Counted(input, &read));
+    lines(codec.stream(packed), sample, sink, &mut |_| step(read.take()))
+}
+
+struct Counted<'a, R>(R, &'a Cell<u64>);
+
+impl<R: Read> Read for Counted<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.0.read(buffer)?;
+        self.1.set(self.1.get() + read as u64);
+        Ok(read)
+    }
+}
+
+fn lines(mut input: impl Read, sample: Sample, sink: &mut impl Sink, step: &mut Step<'_>) -> Result<u64, Error> {
+    let (mut buffer, mut records) = (vec![0; BUFFER], Records::new());
+    let (mut bytes, mut at) = (0, 0);
+    let mut take = |record: &[u8], length: u64| {
+        let chosen = sample.is_whole() || sample.has(at / STREAM_PIECE);
+        at += length;
+        if chosen { sink.record(record, length) } else { Ok(()) }
+    };
+    loop {
+        let read = match input.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(read) => read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error.into()),
+        };
+        if bytes == 0 {
+            check(&buffer[..read.min(LOOKED_AT)])?;
+        }
+        records.feed(&buffer[..read], &mut take)?;
+        bytes += read as u64;
+        if !step(read as u64) {
+            return Err(Error::Stopped);
+        }
+    }
+    records.end(&mut take)?;
+    Ok(bytes)
+}
+
+/// Refuses what is no text, and says what it is where that is known.
+pub fn check(head: &[u8]) -> Result<(), Error> {
+    let known = [
+        (&b"SEQ"[..], "a SequenceFile"),
+        (b"Obj\x01", "an Avro file"),
+        (b"PAR1", "a Parquet file"),
+        (b"ORC", "an ORC file"),
+        (b"\x7fELF", "a program"),
+        (b"PK\x03\x04", "a ZIP archive"),
+    ];
+    let refused = |what: &str| {
+        Err(Error::Unread(format!(
+            "it is {what}; records are read from text, a record a line, and from SequenceFile, Avro and Parquet files"
+        )))
+    };
+    let found = known.iter().find(|(magic, _)| head.starts_with(magic));
+    match (head.iter().position(|byte| *byte == 0), found) {
+        (Some(_), Some((_, what))) => refused(what),
+        (Some(place), None) => refused(&format!("binary (byte {place} is 0)")),
+        // A text may begin with these letters.
+        (None, Some((_, what))) if !head.is_ascii() => refused(what),
+        (None, _) => Ok(()),
+    }
+}

@@ -1,0 +1,8 @@
+//! Records of real files.
+
+mod avro;
+mod fuzz;
+mod parquet;
+mod sequence;
+mod support;
+mod text;
