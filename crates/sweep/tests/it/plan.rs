@@ -3,7 +3,7 @@
 use crate::support::{STOP, Scratch};
 use std::collections::BTreeSet;
 use std::fs;
-use sweep::{Changes, Plan};
+use sweep::{Changes, Plan, Sweep};
 
 fn points(plan: &Plan) -> Vec<String> {
     (0..plan.points()).map(|point| plan.words(point)).collect()
@@ -154,4 +154,33 @@ fn a_line_of_the_plan_says_all_that_makes_the_run() {
     assert_eq!(value["values"]["network.rate"], "10 Mbit/s");
     assert_eq!(value["set"], serde_json::json!(["run.until=5 s", "network.rate=\"10 Mbit/s\""]));
     assert!(plan.line(2).is_none());
+}
+
+/// Whatever becomes of a right file, cut or with a character changed: it is read, or refused at places within it.
+#[test]
+fn a_damaged_file_is_read_or_refused_at_a_place_of_its_own() {
+    let text = "scenario = \"s.toml\"\nseeds = [1, 7]\nset = [\"run.until=5 s\"]\nmetrics = [\"job.finish_s\"]\n\
+        zip = [[\"cluster.workers\", \"job.input\"]]\n[sweep]\ncluster.workers = [8, 16]\njob.input = [\"4 GB\", \"8 GB\"]\n\
+        network.rate = { from = \"10 Mbit/s\", to = \"1 Gbit/s\", steps = 5, log = true }\n\
+        mapreduce.reducers = { from = 2, to = 64, factor = 2 }\nnetwork.queue = [{ limit = \"64 packets\" }]\n\
+        tcp.min-rto = { from = \"1 ms\", to = \"9 ms\", step = \"2 ms\" }\n";
+    let mut refused = 0;
+    let mut look = |text: &str| {
+        if let Err(error) = Sweep::read("s.toml", text) {
+            assert!(!error.problems.is_empty());
+            for problem in &error.problems {
+                let range = &problem.span.range;
+                assert!(range.start <= range.end && range.end <= text.len(), "{problem:?}: {text}");
+                assert!(text.is_char_boundary(range.start) && text.is_char_boundary(range.end), "{problem:?}: {text}");
+            }
+            refused += 1;
+        }
+    };
+    for at in 0..text.len() {
+        look(&text[..at]);
+        for other in ["\"", "{", "}", "[", "-", "9", "e9", ".", "=", "\u{0431}", ""] {
+            look(&format!("{}{other}{}", &text[..at], &text[at + 1..]));
+        }
+    }
+    assert!(refused > 1_000, "{refused}");
 }
