@@ -1,7 +1,7 @@
 //! Which run would teach most: D-optimal choice among candidates.
 //!
-//! The determinant of X'X is the inverse square of the volume of the coefficients' confidence ellipsoid (Fedorov, Theory of
-//! Optimal Experiments, 1972). One run more multiplies it by 1 + x' (X'X)^-1 x (matrix determinant lemma).
+//! The determinant of X'X is the inverse square of the volume of the coefficients' confidence ellipsoid (Fedorov,
+//! Theory of Optimal Experiments, 1972). One run more multiplies it by 1 + x' (X'X)^-1 x (matrix determinant lemma).
 
 use crate::linear::{Matrix, cholesky, dot, leverage};
 

@@ -64,8 +64,8 @@ impl Checked {
     }
 }
 
-/// How a question stands to the runs of its job. Beyond the fastest link that a job has run over, the network matters less
-/// and less: there it counts by how much faster the job becomes.
+/// How a question stands to the runs of its job. Beyond the fastest link that a job has run over, the network matters
+/// less and less: there it counts by how much faster the job becomes.
 pub fn reach(predicted: &Predicted, profile: &Profile<'_>, rates: &Rates) -> Reach {
     let run = &predicted.run;
     let beyond = |of: &dyn Fn(&Observation) -> f64| {
@@ -92,7 +92,8 @@ pub fn reach(predicted: &Predicted, profile: &Profile<'_>, rates: &Rates) -> Rea
     if factor <= SAME { Reach::Interpolated } else { Reach::Extrapolated { factor } }
 }
 
-/// Predicts runs from others, with rates and volumes of those alone. Runs of jobs that the others do not have are left out.
+/// Predicts runs from others, with rates and volumes of those alone. Runs of jobs that the others do not have are
+/// left out.
 pub fn check(runs: &[&Observation], known: &[&Observation]) -> Vec<Checked> {
     if known.is_empty() {
         return Vec::new();
@@ -134,8 +135,8 @@ pub fn leave_out(all: &[&Observation]) -> Vec<Checked> {
     checked
 }
 
-/// The noise of repetitions: their standard deviation as a part of their mean, pooled over all cells with several, and how
-/// many runs stand behind it.
+/// The noise of repetitions: their standard deviation as a part of their mean, pooled over all cells with several,
+/// and how many runs stand behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Noise {
     /// The standard deviation as a part of the mean.

@@ -5,8 +5,8 @@ use crate::nnls::nnls;
 use crate::observation::{Links, Observation, Stages, Volumes};
 use crate::terms::{STAGES, Stage, TERMS, row};
 
-/// How much a rate that physics expects counts beside runs relative to their times: what runs scatter by, a twentieth, over
-/// what such a rate may be off by, a half.
+/// How much a rate that physics expects counts beside runs relative to their times: what runs scatter by, a
+/// twentieth, over what such a rate may be off by, a half.
 const EXPECTED_WEIGHT: f64 = 0.05 / 0.5;
 
 /// The rates of a cluster.
@@ -14,8 +14,9 @@ const EXPECTED_WEIGHT: f64 = 0.05 / 0.5;
 pub struct Rates(Vec<f64>);
 
 impl Rates {
-    /// Of runs, by non-negative least squares over the terms of all their stages, each relative to its run's time. A rate
-    /// that physics expects is a weak observation of its own: who has only seen fast links knows no better of slow ones.
+    /// Of runs, by non-negative least squares over the terms of all their stages, each relative to its run's time. A
+    /// rate that physics expects is a weak observation of its own: who has only seen fast links knows no better of
+    /// slow ones.
     pub fn of(runs: &[&Observation]) -> Self {
         let (mut matrix, mut right) = (Matrix::new(TERMS.len()), Vec::new());
         for run in runs {
@@ -197,9 +198,9 @@ impl<'a> Profile<'a> {
         run
     }
 
-    /// What the busiest links are expected to have: what they had of the volumes of runs with as many tasks, in units of
-    /// what each worker has on average. Where maps and reducers come to lie is the cluster's affair, and chance: runs of
-    /// all jobs tell it.
+    /// What the busiest links are expected to have: what they had of the volumes of runs with as many tasks, in units
+    /// of what each worker has on average. Where maps and reducers come to lie is the cluster's affair, and chance:
+    /// runs of all jobs tell it.
     fn links(&self, run: &Observation) -> Links {
         let (maps, reduces) = (run.volumes.maps, run.volumes.reduces);
         Links {
@@ -241,8 +242,8 @@ impl<'a> Profile<'a> {
         Predicted { stages: run.stages, run, least, most }
     }
 
-    /// What this job takes beside what the cluster's terms say, in seconds of each stage: the mean of what is left over its
-    /// runs, each as a part of its time, and one run more with nothing left.
+    /// What this job takes beside what the cluster's terms say, in seconds of each stage: the mean of what is left
+    /// over its runs, each as a part of its time, and one run more with nothing left.
     pub fn extra(&self, rates: &Rates) -> Extra {
         let weight = |run: &Observation| 1.0 / (run.stages.total() * run.stages.total()).max(1e-6);
         let weights: f64 = self.runs.iter().map(|run| weight(run)).sum();

@@ -77,8 +77,8 @@ pub fn load(paths: &[PathBuf], cluster: Option<&Path>) -> Result<Loaded, Failure
         let of = if own.is_file() { Some(own) } else { cluster.map(Path::to_owned) };
         let Some(of) = of else {
             return Err(Failure::Input(format!(
-                "nothing says on which cluster {} ran: name a scenario with its machines and network as --cluster, or put \
-                 it beside the history as cluster.toml",
+                "nothing says on which cluster {} ran: name a scenario with its machines and network as --cluster, or \
+                 put it beside the history as cluster.toml",
                 file.display()
             )));
         };

@@ -93,8 +93,8 @@ fn the_gain_of_a_run_is_what_it_does_to_the_determinant() {
     }
 }
 
-/// For a straight line over an interval the D-optimal design is known: half of the runs at either end (Fedorov 1972). After
-/// one run at the low end the next belongs to the high end, and the one after that to the low end again.
+/// For a straight line over an interval the D-optimal design is known: half of the runs at either end (Fedorov 1972).
+/// After one run at the low end the next belongs to the high end, and the one after that to the low end again.
 #[test]
 fn a_line_is_measured_at_its_ends() {
     let grid: Vec<Vec<f64>> = (0..=10).map(|i| vec![1.0, f64::from(i)]).collect();

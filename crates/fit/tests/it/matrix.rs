@@ -65,7 +65,8 @@ fn told(checked: &[Checked]) {
         let (name, error) = (&one.name, 100.0 * one.error());
         let placed = 100.0 * one.placed_error();
         println!(
-            "{name:32} {:6.1} s, predicted {:6.1} ({:.1} to {:.1}): {error:+6.1} %, placed {placed:+6.1} %, {beyond:.1}x",
+            "{name:32} {:6.1} s, predicted {:6.1} ({:.1} to {:.1}): {error:+6.1} %, \
+             placed {placed:+6.1} %, {beyond:.1}x",
             one.recorded_s, one.predicted_s, one.range_s.0, one.range_s.1
         );
     }
@@ -118,8 +119,8 @@ fn runs_that_are_set_aside_are_predicted_from_the_rest() {
     assert!(errors.median < 0.1, "{errors:?}");
 }
 
-/// Who has seen the network fast only expects it to carry its rate when it is slow: jobs at 10 Mbit/s from those without a
-/// limit, 1,500 times as fast.
+/// Who has seen the network fast only expects it to carry its rate when it is slow: jobs at 10 Mbit/s from those
+/// without a limit, 1,500 times as fast.
 #[test]
 fn a_slow_network_is_predicted_from_a_fast_one() {
     let all = recorded();
