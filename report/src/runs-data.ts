@@ -10,6 +10,16 @@ export interface Runs {
   figures: RunsFigure[];
   /** What each run predicts beside the record; empty where there is no record. */
   errors: ErrorRow[];
+  /** Scenarios by time and energy; left out where energy is not known. */
+  trade_off?: TradeOff[];
+}
+
+export interface TradeOff {
+  name: string;
+  time_s: number;
+  energy_j: number;
+  /** No other is as short and draws as little, or beats it in one. */
+  on_front: boolean;
 }
 
 export interface RunsOf {

@@ -6,6 +6,7 @@ import * as format from './format';
 import type { Runs, RunsFigure, RunsValues } from './runs-data';
 import { label, plusMinus, together } from './scale';
 import { place, spread, words, type SpreadRow } from './spread';
+import { tradeOff } from './trade-off';
 
 /** The figure that the page is about: the first time of a job, else the first time, else the first figure. */
 export function main(figures: RunsFigure[]): RunsFigure | null {
@@ -207,6 +208,7 @@ export function runsPage(data: Runs, theme: HTMLElement): HTMLElement {
           el('div', { class: 'panels' }, ...rest.map((f) => el('figure', { class: 'panel' }, plot(f, 30)))),
         )
       : null,
+    data.trade_off && data.trade_off.length > 1 ? tradeOff(data.trade_off) : null,
     table(data),
     seeds(data),
     el('footer', {}, 'Made by Trunkline. This page holds all of its data and asks the network for nothing.'),

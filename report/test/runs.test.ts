@@ -8,6 +8,7 @@ import { main, titleText } from '../src/runs';
 import { RUNS_SCHEMA, type Runs, type RunsValues } from '../src/runs-data';
 import { plusMinus, together } from '../src/scale';
 import { extent, place, swarm, words } from '../src/spread';
+import { steps } from '../src/trade-off';
 import { launch, openAny } from './browser';
 
 const SHOTS = new URL('../dist-test/', import.meta.url).pathname;
@@ -116,6 +117,34 @@ test('the page is about the time of the job, with its changes in the title', () 
   expect(main(data.figures)?.name).toBe('terasort: launch to finish');
   expect(main([])).toBeNull();
   expect(titleText('a', ['x = 1', 'y = 2'])).toBe('a, x = 1, y = 2');
+});
+
+const TRADE_OFF = [
+  { name: 'as it is', time_s: 120, energy_j: 52_000, on_front: false },
+  { name: 'compress-snappy', time_s: 90, energy_j: 47_000, on_front: true },
+  { name: 'more-reducers-on-every-node', time_s: 84, energy_j: 55_000, on_front: true },
+  { name: 'replication', time_s: 95, energy_j: 47_500, on_front: false },
+];
+
+test('the front goes from the shortest to what draws least', () => {
+  expect(steps(TRADE_OFF).map((one) => one.name)).toEqual(['more-reducers-on-every-node', 'compress-snappy']);
+});
+
+test.each([1280, 390])('time and energy stand against each other on %i pixels', async (width) => {
+  const { page, troubles } = await openAny(browser, { ...sample(3), trade_off: TRADE_OFF }, { width });
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+  expect(await page.locator('#trade-off circle.spot').count()).toBe(4);
+  expect(await page.getAttribute('#trade-off svg', 'aria-label')).toBe('Energy, kJ, against time, s, of 4 scenarios');
+  expect(await page.textContent('#trade-off .story')).toContain('more-reducers-on-every-node, compress-snappy.');
+  // The shortest stands furthest left and draws most: the front goes down to the right.
+  const at = await page.$$eval('#trade-off circle.spot', (all) => all.map((c) => [Number(c.getAttribute('cx')), Number(c.getAttribute('cy'))]));
+  expect(at[2]![0]).toBeLessThan(at[1]![0]!);
+  expect(at[2]![1]).toBeLessThan(at[1]![1]!);
+  await page.locator('#trade-off circle.spot').first().hover();
+  expect(plain((await page.textContent('.tip'))!)).toContain('120 s, 52 kJ');
+  await page.screenshot({ path: `${SHOTS}trade-off-${width}.png`, fullPage: true });
+  expect(troubles).toEqual([]);
+  await page.close();
 });
 
 test.each([

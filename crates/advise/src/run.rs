@@ -6,7 +6,7 @@ use crate::objective::Objective;
 use crate::outcome::Outcome;
 use crate::search::{Ask, Search};
 use crate::setting::Limits;
-use runs::{Clock, Comparison, Effort, Error, Figures, Holds, Journal, RunsPage, Summary, build_id, run_all};
+use runs::{Clock, Comparison, Effort, Error, Figures, Holds, Journal, RunsPage, Summary, TradeOff, build_id, run_all};
 use scenario::Scenario;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -138,6 +138,9 @@ fn kept(error: Error, target: &Path) -> Error {
 /// The scenario as it is beside it with each remedy that is confirmed, and with the best set.
 fn page(search: &Search, advice: &Advice) -> RunsPage {
     let shown = search.shown();
+    let known = shown.iter().filter_map(|(name, candidate)| time_and_energy(search, name, *candidate));
+    let known: Vec<_> = known.collect();
+    let trade_off = if known.len() > 1 { TradeOff::of(&known) } else { Vec::new() };
     let runs: Vec<(String, String, Vec<Figures>)> = shown
         .into_iter()
         .map(|(name, candidate)| {
@@ -149,5 +152,15 @@ fn page(search: &Search, advice: &Advice) -> RunsPage {
     let changes = advice.best.iter().flat_map(|best| &best.set);
     let words = changes.map(|assignment| format!("best set: {}", runs::change_words(assignment))).collect();
     let page = RunsPage::side_by_side(&Comparison { summaries: &summaries }, words);
-    page.titled(format!("{}: as it is, and what would help", advice.scenario))
+    page.titled(format!("{}: as it is, and what would help", advice.scenario)).with_trade_off(trade_off)
+}
+
+/// Mean time and energy of what is shown; none where a run lacks one of them.
+fn time_and_energy(search: &Search, name: &str, candidate: usize) -> Option<(String, f64, f64)> {
+    let runs: Vec<&Outcome> = search.outcomes(candidate, 0).into_iter().flatten().collect();
+    let mean = |of: fn(&Outcome) -> Option<f64>| {
+        let values: Option<Vec<f64>> = runs.iter().map(|run| of(run)).collect();
+        values.filter(|values| !values.is_empty()).map(|values| values.iter().sum::<f64>() / values.len() as f64)
+    };
+    Some((name.to_owned(), mean(|run| run.time_s)?, mean(|run| run.energy_j)?))
 }

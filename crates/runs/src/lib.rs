@@ -34,6 +34,7 @@ mod reproduce;
 mod single;
 mod stop;
 pub mod study;
+mod trade_off;
 
 pub use around::Effort;
 pub use clock::{Clock, cpu_time, peak_bytes};
@@ -53,3 +54,4 @@ pub use pool::{make_all, run_all, run_scenario};
 pub use reproduce::{BUDGET, Check, Checked, JobLine, Line, check, check_all, reproduce, reproduce_all};
 pub use single::{Likeness, Recorded, Single, Told, change_words, file_name, single};
 pub use stop::Stop;
+pub use trade_off::TradeOff;

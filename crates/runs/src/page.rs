@@ -1,6 +1,6 @@
 //! The page of several runs: how long, and how sure. `report/src/runs-data.ts` mirrors the data.
 
-use crate::{Comparison, Figures, Summary};
+use crate::{Comparison, Figures, Summary, TradeOff};
 use results::{Estimate, page};
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -18,6 +18,9 @@ pub struct RunsPage {
     scenarios: Vec<Of>,
     figures: Vec<Row>,
     errors: Vec<ErrorRow>,
+    /// Scenarios by time and energy, where both are known of several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    trade_off: Vec<TradeOff>,
 }
 
 /// A scenario.
@@ -124,6 +127,7 @@ impl RunsPage {
             figures: comparison.names().into_iter().map(figure).collect(),
             scenarios: comparison.summaries.iter().map(of).collect(),
             errors,
+            trade_off: Vec::new(),
         }
     }
 
@@ -131,6 +135,12 @@ impl RunsPage {
     #[must_use]
     pub fn titled(self, title: String) -> Self {
         Self { title, ..self }
+    }
+
+    /// With scenarios by time and energy.
+    #[must_use]
+    pub fn with_trade_off(self, trade_off: Vec<TradeOff>) -> Self {
+        Self { trade_off, ..self }
     }
 
     /// The page.

@@ -19,8 +19,8 @@ section! {
         set: Vec<String> = Vec::new();
         /// Seeds of each point: how many, from the scenario's own on, or a list of them.
         seeds: Seeds = Seeds::Count(5);
-        /// The figures that the page shows, by their paths in `result.json`; the first job's finish, or completion times
-        /// and goodput of traffic, where left out.
+        /// The figures that the page shows, by their paths in `result.json`; the first job's finish, or completion
+        /// times and goodput of traffic, where left out.
         metrics: Vec<String> = Vec::new();
         /// Groups of swept keys that go through their values together: the first with the first, and so on.
         zip: Vec<Vec<String>> = Vec::new();

@@ -6,6 +6,7 @@ use scenario::key::Key;
 use scenario::problem::{Problems, Span};
 use scenario::tree::{Entry, Inline, Tree, Value};
 use serde_json::{Value as Json, json};
+use std::collections::BTreeSet;
 
 /// The keys of a sweep, in the order of the file.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -122,8 +123,9 @@ fn of_key(path: String, entry: &Entry, problems: &mut Problems) -> Option<Varied
         problems.add(&entry.tree.span, "a key to vary has at least one value");
         return None;
     }
-    for (number, value) in values.iter().enumerate() {
-        if values[..number].iter().any(|other| other.toml == value.toml) {
+    let mut seen: BTreeSet<&str> = BTreeSet::new();
+    for value in &values {
+        if !seen.insert(&value.toml) {
             problems.add(&value.span, format!("{} is there twice", value.text));
         }
     }

@@ -45,6 +45,13 @@ A call of several runs that is interrupted, or that cannot write, keeps the fini
   trunkline estimate scenarios/terasort.toml
   trunkline estimate scenarios/terasort.toml --set network.rate='100 Mbit/s' --simulate")]
     Estimate(Estimate),
+    /// Fit a cluster's and its jobs' rates to a handful of histories, predict other sizes and rates, propose the next run
+    #[command(after_help = "Examples:
+  trunkline fit runs/ --predict size=1GB,rate=100Mbit/s
+  trunkline fit a.jhist b.jhist --cluster cluster.toml --predict job.toml --job wordcount
+  trunkline fit runs/ --against later/
+  trunkline fit runs/ --sizes 256MB,1GB --rates 10Mbit/s,1Gbit/s --workers 4,8")]
+    Fit(crate::fit_args::Fit),
     /// Print the JSON Schema of a scenario, by which editors complete and check it
     #[command(after_help = "Examples:
   trunkline schema > trunkline.schema.json

@@ -12,6 +12,10 @@ mod estimates;
 #[cfg(test)]
 mod examples;
 mod failure;
+mod fit;
+mod fit_args;
+mod fit_load;
+mod fit_text;
 mod import;
 mod import_check;
 mod import_many;
@@ -91,6 +95,7 @@ fn dispatch(command: Command) -> Result<(), Failure> {
         Command::Run(_)
         | Command::Compare(_)
         | Command::Estimate(_)
+        | Command::Fit(_)
         | Command::Import(_)
         | Command::Bench(_)
         | Command::Kat(_) => {
@@ -104,6 +109,7 @@ fn dispatch(command: Command) -> Result<(), Failure> {
         Command::Run(run) => run::run(&run),
         Command::Compare(compare) => compare::compare(&compare),
         Command::Estimate(estimate) => estimate::estimate(&estimate),
+        Command::Fit(words) => fit::fit(&words),
         Command::Import(import) => import::import(&import),
         Command::Study(study) => study::study(&study),
         Command::Advise(args) => advise::advise(&args),

@@ -11,7 +11,8 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use sweep::{Asked, Made, Plan, Record, make};
 
-const SWEEP: &str = "seeds = 2\nmetrics = [\"traffic.0.goodput_bps\", \"network.drops\", \"series.all-to-all-1.goodput\"]\n\
+const SWEEP: &str = "seeds = 2\n\
+    metrics = [\"traffic.0.goodput_bps\", \"network.drops\", \"series.all-to-all-1.goodput\"]\n\
     [sweep]\nnetwork.rate = [\"10 Mbit/s\", \"100 Mbit/s\"]\nnetwork.queue.limit = [\"8 packets\", \"64 packets\"]\n\
     tcp.sack = [true, false]\n";
 

@@ -3,7 +3,7 @@
 use crate::support::{STOP, Scratch};
 use std::collections::BTreeSet;
 use std::fs;
-use sweep::{Changes, Plan};
+use sweep::{Changes, Plan, Sweep};
 
 fn points(plan: &Plan) -> Vec<String> {
     (0..plan.points()).map(|point| plan.words(point)).collect()
@@ -42,7 +42,8 @@ fn a_grid_has_every_combination_and_every_seed() {
 fn keys_that_go_together_are_one_axis() {
     let scratch = Scratch::new("zip");
     let text = "seeds = 1\nzip = [[\"traffic.0.bytes\", \"run.until\"]]\n[sweep]\ntcp.control = [\"cubic\", \"bbr\"]\n\
-        [sweep.traffic.0]\nbytes = [\"1 MB\", \"2 MB\", \"4 MB\"]\n[sweep.run]\nuntil = { from = \"10 s\", to = \"30 s\", step = \"10 s\" }\n";
+        [sweep.traffic.0]\nbytes = [\"1 MB\", \"2 MB\", \"4 MB\"]\n\
+        [sweep.run]\nuntil = { from = \"10 s\", to = \"30 s\", step = \"10 s\" }\n";
     let plan = scratch.plan(text).expect("a plan");
     assert_eq!(plan.points(), 6);
     assert_eq!(points(&plan)[5], "tcp.control = bbr, traffic.0.bytes = 4 MB, run.until = 30 s");
@@ -65,7 +66,8 @@ fn what_is_wrong_is_said_with_its_place_before_anything_runs() {
     for (text, says) in [
         (
             "[sweep]\nnetwork.rat = [\"1 Mbit/s\"]\n",
-            "s.toml:3:9: `network.rat` is not a key of a scenario: `network` has no `rat`; did you mean `network.rate`?",
+            "s.toml:3:9: `network.rat` is not a key of a scenario: `network` has no `rat`; \
+             did you mean `network.rate`?",
         ),
         ("[sweep]\nreducers = [1]\n", "did you mean `mapreduce.reducers` or `job.reducers`?"),
         ("[sweep]\nnetwrk.rate = [\"1 Mbit/s\"]\n", "it has no `netwrk`; did you mean `network`?"),
@@ -98,11 +100,13 @@ fn what_is_wrong_is_said_with_its_place_before_anything_runs() {
         ("[sweep]\n", "varies at least one key"),
         ("seeds = 2\n", "a table [sweep]"),
         (
-            "zip = [[\"network.rate\", \"network.dely\"]]\n[sweep]\nnetwork.rate = [\"2 Mbit/s\"]\nnetwork.delay = [\"1 ms\"]\n",
+            "zip = [[\"network.rate\", \"network.dely\"]]\n\
+             [sweep]\nnetwork.rate = [\"2 Mbit/s\"]\nnetwork.delay = [\"1 ms\"]\n",
             "did you mean `network.delay`?",
         ),
         (
-            "zip = [[\"network.rate\", \"network.delay\"]]\n[sweep]\nnetwork.rate = [\"2 Mbit/s\"]\nnetwork.delay = [\"1 ms\", \"2 ms\"]\n",
+            "zip = [[\"network.rate\", \"network.delay\"]]\n\
+             [sweep]\nnetwork.rate = [\"2 Mbit/s\"]\nnetwork.delay = [\"1 ms\", \"2 ms\"]\n",
             "`network.rate` has 1, `network.delay` has 2",
         ),
         ("zip = [[\"network.rate\"]]\n[sweep]\nnetwork.rate = [\"2 Mbit/s\"]\n", "at least two keys"),
@@ -154,4 +158,34 @@ fn a_line_of_the_plan_says_all_that_makes_the_run() {
     assert_eq!(value["values"]["network.rate"], "10 Mbit/s");
     assert_eq!(value["set"], serde_json::json!(["run.until=5 s", "network.rate=\"10 Mbit/s\""]));
     assert!(plan.line(2).is_none());
+}
+
+/// Whatever becomes of a right file, cut or with a character changed: it is read, or refused at places within it.
+#[test]
+fn a_damaged_file_is_read_or_refused_at_a_place_of_its_own() {
+    let text = "scenario = \"s.toml\"\nseeds = [1, 7]\nset = [\"run.until=5 s\"]\nmetrics = [\"job.finish_s\"]\n\
+        zip = [[\"cluster.workers\", \"job.input\"]]\n\
+        [sweep]\ncluster.workers = [8, 16]\njob.input = [\"4 GB\", \"8 GB\"]\n\
+        network.rate = { from = \"10 Mbit/s\", to = \"1 Gbit/s\", steps = 5, log = true }\n\
+        mapreduce.reducers = { from = 2, to = 64, factor = 2 }\nnetwork.queue = [{ limit = \"64 packets\" }]\n\
+        tcp.min-rto = { from = \"1 ms\", to = \"9 ms\", step = \"2 ms\" }\n";
+    let mut refused = 0;
+    let mut look = |text: &str| {
+        if let Err(error) = Sweep::read("s.toml", text) {
+            assert!(!error.problems.is_empty());
+            for problem in &error.problems {
+                let range = &problem.span.range;
+                assert!(range.start <= range.end && range.end <= text.len(), "{problem:?}: {text}");
+                assert!(text.is_char_boundary(range.start) && text.is_char_boundary(range.end), "{problem:?}: {text}");
+            }
+            refused += 1;
+        }
+    };
+    for at in 0..text.len() {
+        look(&text[..at]);
+        for other in ["\"", "{", "}", "[", "-", "9", "e9", ".", "=", "\u{0431}", ""] {
+            look(&format!("{}{other}{}", &text[..at], &text[at + 1..]));
+        }
+    }
+    assert!(refused > 1_000, "{refused}");
 }

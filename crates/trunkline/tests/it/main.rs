@@ -2,6 +2,7 @@
 
 mod advise;
 mod command;
+mod fit;
 #[cfg(feature = "jet")]
 mod gateways;
 mod import;

@@ -14,7 +14,8 @@ until = "2 s"
 "#;
 
 const SWEEP: &str = "title = \"Rates and controls\"\nscenario = \"long.toml\"\nseeds = 2\n\
-    [sweep]\nnetwork.rate = { from = \"50 Mbit/s\", to = \"200 Mbit/s\", factor = 2 }\ntcp.control = [\"cubic\", \"bbr\"]\n";
+    [sweep]\nnetwork.rate = { from = \"50 Mbit/s\", to = \"200 Mbit/s\", factor = 2 }\n\
+    tcp.control = [\"cubic\", \"bbr\"]\n";
 
 fn scratch(name: &str) -> Scratch {
     let scratch = Scratch::new(name);

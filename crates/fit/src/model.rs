@@ -1,0 +1,347 @@
+//! The fit: rates of a cluster over all its runs, volumes of each job by its size, and what follows for other runs.
+
+use crate::linear::{Matrix, dot};
+use crate::nnls::nnls;
+use crate::observation::{Links, Observation, Stages, Volumes};
+use crate::terms::{STAGES, Stage, TERMS, row};
+
+/// How much a rate that physics expects counts beside runs relative to their times: what runs scatter by, a
+/// twentieth, over what such a rate may be off by, a half.
+const EXPECTED_WEIGHT: f64 = 0.05 / 0.5;
+
+/// The rates of a cluster.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rates(Vec<f64>);
+
+impl Rates {
+    /// Of runs, by non-negative least squares over the terms of all their stages, each relative to its run's time. A
+    /// rate that physics expects is a weak observation of its own: who has only seen fast links knows no better of
+    /// slow ones.
+    pub fn of(runs: &[&Observation]) -> Self {
+        let (mut matrix, mut right) = (Matrix::new(TERMS.len()), Vec::new());
+        for run in runs {
+            let whole = run.stages.total().max(1e-3);
+            for stage in STAGES {
+                matrix.push(row(run, stage).into_iter().map(|value| value / whole).collect());
+                right.push(seconds(&run.stages, stage) / whole);
+            }
+        }
+        for (column, term) in TERMS.iter().enumerate() {
+            let Some(expected) = term.expected else { continue };
+            let mut row = vec![0.0; TERMS.len()];
+            row[column] = EXPECTED_WEIGHT;
+            matrix.push(row);
+            right.push(EXPECTED_WEIGHT * expected);
+        }
+        Self(nnls(&matrix, &right).0)
+    }
+
+    /// The rate of each of [`TERMS`].
+    pub fn values(&self) -> &[f64] {
+        &self.0
+    }
+
+    /// The stages of a run with these terms.
+    pub fn stages(&self, run: &Observation) -> Stages {
+        let of = |stage| dot(&self.0, &row(run, stage));
+        Stages { maps: of(Stage::Maps), shuffle: of(Stage::Shuffle), rest: of(Stage::Rest) }
+    }
+}
+
+fn seconds(stages: &Stages, stage: Stage) -> f64 {
+    match stage {
+        Stage::Maps => stages.maps,
+        Stage::Shuffle => stages.shuffle,
+        Stage::Rest => stages.rest,
+    }
+}
+
+/// What is asked of a job; what is left out is as it was.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Question {
+    /// Bytes of input, or of output where a job has no input.
+    pub size: Option<f64>,
+    /// Bytes of payload per second into and out of each worker.
+    pub rate: Option<f64>,
+    /// Workers.
+    pub workers: Option<f64>,
+    /// Reduce tasks.
+    pub reduces: Option<f64>,
+}
+
+/// Bytes by which a run is large: its input, or what its maps write where they read nothing.
+pub fn size(run: &Observation) -> f64 {
+    run.volumes.input.max(run.volumes.map_written)
+}
+
+/// A line through nothing: per task, and per byte. Neither is negative.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Line {
+    task: f64,
+    byte: f64,
+}
+
+impl Line {
+    fn of(
+        runs: &[&Observation],
+        tasks: fn(&Volumes) -> f64,
+        bytes: fn(&Observation) -> f64,
+        value: fn(&Volumes) -> f64,
+    ) -> Self {
+        let (mut matrix, mut right) = (Matrix::new(2), Vec::new());
+        for run in runs {
+            let scale = value(&run.volumes).max(1e-9);
+            // Bytes in MB, so that neither column dwarfs the other.
+            matrix.push(vec![tasks(&run.volumes) / scale, bytes(run) / 1e6 / scale]);
+            right.push(value(&run.volumes) / scale);
+        }
+        let (x, _) = nnls(&matrix, &right);
+        Self { task: x[0], byte: x[1] / 1e6 }
+    }
+
+    fn at(self, tasks: f64, bytes: f64) -> f64 {
+        self.task * tasks + self.byte * bytes
+    }
+}
+
+/// A job's runs scaled to another size, rate, or cluster.
+#[derive(Clone, Debug)]
+pub struct Profile<'a> {
+    /// The runs of the job.
+    runs: Vec<&'a Observation>,
+    /// All runs of the cluster: where tasks come to lie is the cluster's affair.
+    all: &'a [&'a Observation],
+}
+
+/// Maps are those of blocks if they have between these parts of a block.
+const OF_BLOCKS: std::ops::RangeInclusive<f64> = 0.3..=1.1;
+
+impl<'a> Profile<'a> {
+    /// Of a job; none without a run of it.
+    pub fn of(job: &str, all: &'a [&'a Observation]) -> Option<Self> {
+        let runs: Vec<&Observation> = all.iter().copied().filter(|run| run.job == job).collect();
+        (!runs.is_empty()).then_some(Self { runs, all })
+    }
+
+    /// The job's runs.
+    pub fn runs(&self) -> &[&'a Observation] {
+        &self.runs
+    }
+
+    /// The run nearest in size to a question: what is not asked is as there.
+    fn nearest(&self, size_asked: Option<f64>) -> &'a Observation {
+        let far = |run: &&&Observation| {
+            let ratio = size_asked.unwrap_or_else(|| size(run)) / size(run).max(1.0);
+            libm::fabs(libm::log(ratio.max(1e-12)))
+        };
+        let nearest = self.runs.iter().min_by(|a, b| far(a).total_cmp(&far(b)));
+        nearest.copied().unwrap_or(self.runs[0])
+    }
+
+    /// How many maps there are at a size: as many as blocks, or always as many.
+    fn maps(near: &Observation, asked: f64) -> f64 {
+        let part = near.volumes.input / near.volumes.maps / near.site.block;
+        if OF_BLOCKS.contains(&part) {
+            let per_map = (part * near.site.block).min(near.site.block);
+            return (asked / per_map - 1e-3).ceil().max(1.0);
+        }
+        near.volumes.maps
+    }
+
+    /// The run that a question is about, without its times.
+    pub fn project(&self, question: &Question) -> Observation {
+        let near = self.nearest(question.size);
+        let asked = question.size.unwrap_or_else(|| size(near));
+        let mut site = near.site.clone();
+        if let Some(workers) = question.workers {
+            let factor = workers / site.workers;
+            let master = 1.0;
+            site.cores *= factor;
+            site.map_places = ((site.map_places + master) * factor - master).max(1.0);
+            site.reduce_places = ((site.reduce_places + master) * factor - master).max(1.0);
+            site.replication = site.replication.min(workers);
+            site.workers = workers;
+        }
+        site.rate = question.rate.unwrap_or(site.rate);
+        let maps = Self::maps(near, asked);
+        let reduces = question.reduces.unwrap_or(near.volumes.reduces);
+        let by_maps = |value: fn(&Volumes) -> f64| Line::of(&self.runs, |v| v.maps, size, value).at(maps, asked);
+        let shuffled = by_maps(|v| v.shuffled);
+        let by_reduces = |value: fn(&Volumes) -> f64| {
+            Line::of(&self.runs, |v| v.reduces, |run| run.volumes.shuffled, value).at(reduces, shuffled)
+        };
+        let volumes = Volumes {
+            maps,
+            reduces,
+            input: by_maps(|v| v.input),
+            map_cpu: by_maps(|v| v.map_cpu),
+            map_spilled: by_maps(|v| v.map_spilled),
+            map_written: by_maps(|v| v.map_written),
+            shuffled,
+            reduce_cpu: by_reduces(|v| v.reduce_cpu),
+            reduce_spilled: by_reduces(|v| v.reduce_spilled),
+            reduce_written: by_reduces(|v| v.reduce_written),
+            replicas: near.volumes.replicas.min(site.workers),
+        };
+        let mut run = Observation {
+            name: near.name.clone(),
+            job: near.job.clone(),
+            site,
+            volumes,
+            links: Links::default(),
+            overlap: 0.0,
+            remote: 0.0,
+            stages: Stages::default(),
+        };
+        run.links = self.links(&run);
+        run.remote = self.mean(maps, reduces, &|run| Some(run.remote / run.volumes.maps)) * maps;
+        run
+    }
+
+    /// What the busiest links are expected to have: what they had of the volumes of runs with as many tasks, in units
+    /// of what each worker has on average. Where maps and reducers come to lie is the cluster's affair, and chance:
+    /// runs of all jobs tell it.
+    fn links(&self, run: &Observation) -> Links {
+        let (maps, reduces) = (run.volumes.maps, run.volumes.reduces);
+        Links {
+            maps: self.mean(maps, reduces, &|run| Shares::of(run).maps),
+            shuffle: self.mean(maps, reduces, &|run| Shares::of(run).shuffle),
+            output: self.mean(maps, reduces, &|run| Shares::of(run).output),
+        }
+        .of(run)
+    }
+
+    /// A question's answer, with the rates of a cluster.
+    pub fn predict(&self, rates: &Rates, question: &Question) -> Predicted {
+        let mut run = self.project(question);
+        let own: Vec<f64> = self.runs.iter().map(|run| run.overlap / run.stages.maps.max(1e-3)).collect();
+        // Reducers fetch beside maps for a part of the maps' time.
+        let part = own.iter().sum::<f64>() / own.len().max(1) as f64;
+        let extra = self.extra(rates);
+        let with = |run: &Observation| {
+            let mut run = run.clone();
+            run.overlap = part * rates.stages(&run).maps;
+            extra.beside(rates.stages(&run))
+        };
+        run.overlap = part * rates.stages(&run).maps;
+        run.stages = extra.beside(rates.stages(&run));
+        let (maps, reduces) = (run.volumes.maps, run.volumes.reduces);
+        let (mut least, mut most) = (run.stages.total(), run.stages.total());
+        for other in self.alike(maps, reduces) {
+            let shares = Shares::of(other);
+            let links = Links {
+                maps: shares.maps.map_or(run.links.maps, |share| share * volume_of_maps(&run) / run.site.workers),
+                shuffle: shares
+                    .shuffle
+                    .map_or(run.links.shuffle, |share| share * run.volumes.shuffled / run.site.workers),
+                output: run.links.output,
+            };
+            let total = with(&Observation { links, ..run.clone() }).total();
+            (least, most) = (least.min(total), most.max(total));
+        }
+        Predicted { stages: run.stages, run, least, most }
+    }
+
+    /// What this job takes beside what the cluster's terms say, in seconds of each stage: the mean of what is left
+    /// over its runs, each as a part of its time, and one run more with nothing left.
+    pub fn extra(&self, rates: &Rates) -> Extra {
+        let weight = |run: &Observation| 1.0 / (run.stages.total() * run.stages.total()).max(1e-6);
+        let weights: f64 = self.runs.iter().map(|run| weight(run)).sum();
+        let whole = weights * (1.0 + 1.0 / self.runs.len() as f64);
+        let mean = |of: fn(&Stages) -> f64| {
+            let left = |run: &&Observation| weight(run) * (of(&run.stages) - of(&rates.stages(run)));
+            self.runs.iter().map(left).sum::<f64>() / whole.max(1e-12)
+        };
+        Extra([mean(|stages| stages.maps), mean(|stages| stages.shuffle), mean(|stages| stages.rest)])
+    }
+
+    /// Runs with as many tasks: of any job that reads, or writes, by its maps as this one does; else this job's.
+    fn alike(&self, maps: f64, reduces: f64) -> Vec<&'a Observation> {
+        let reads = reads(self.runs[0]);
+        let same = |run: &&Observation| {
+            run.volumes.maps == maps && run.volumes.reduces == reduces && self::reads(run) == reads
+        };
+        let any: Vec<&Observation> = self.all.iter().copied().filter(same).collect();
+        if any.is_empty() { self.runs.clone() } else { any }
+    }
+
+    /// The mean of something over such runs.
+    fn mean(&self, maps: f64, reduces: f64, of: &dyn Fn(&Observation) -> Option<f64>) -> f64 {
+        let values: Vec<f64> = self.alike(maps, reduces).into_iter().filter_map(of).collect();
+        values.iter().sum::<f64>() / values.len().max(1) as f64
+    }
+}
+
+/// Seconds of each stage that a job takes beside what the cluster's terms say; fewer than none where it takes less.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Extra([f64; 3]);
+
+impl Extra {
+    /// Together with the terms; no stage takes less than nothing.
+    #[must_use]
+    pub fn beside(self, stages: Stages) -> Stages {
+        let [maps, shuffle, rest] = self.0;
+        let shuffle = if stages.shuffle > 0.0 { shuffle } else { 0.0 };
+        Stages {
+            maps: (stages.maps + maps).max(0.0),
+            shuffle: (stages.shuffle + shuffle).max(0.0),
+            rest: (stages.rest + rest).max(0.0),
+        }
+    }
+}
+
+/// Whether a run's maps read more than they write to HDFS.
+fn reads(run: &Observation) -> bool {
+    run.volumes.input >= run.volumes.map_written
+}
+
+/// An answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Predicted {
+    /// The run that was asked about.
+    pub run: Observation,
+    /// Its stages: what is expected.
+    pub stages: Stages,
+    /// The least, and the most, launch to finish takes with tasks where they came to lie in runs with as many.
+    pub least: f64,
+    /// See `least`.
+    pub most: f64,
+}
+
+/// What the busiest links had of a run's volumes, in units of what each worker had on average; none of no volume.
+struct Shares {
+    maps: Option<f64>,
+    shuffle: Option<f64>,
+    output: Option<f64>,
+}
+
+/// What maps read from HDFS or write there.
+fn volume_of_maps(run: &Observation) -> f64 {
+    run.volumes.input.max(run.volumes.map_written)
+}
+
+impl Shares {
+    fn of(run: &Observation) -> Self {
+        Self {
+            maps: share(run.links.maps, volume_of_maps(run), run),
+            shuffle: share(run.links.shuffle, run.volumes.shuffled, run),
+            output: share(run.links.output, run.volumes.reduce_written, run),
+        }
+    }
+}
+
+impl Links {
+    /// Shares of a run's volumes as bytes.
+    fn of(self, run: &Observation) -> Self {
+        Self {
+            maps: self.maps * volume_of_maps(run) / run.site.workers,
+            shuffle: self.shuffle * run.volumes.shuffled / run.site.workers,
+            output: self.output * run.volumes.reduce_written / run.site.workers,
+        }
+    }
+}
+
+/// What the busiest link had of a volume, in units of what each worker had of it on average; none of no volume.
+fn share(link: f64, volume: f64, run: &Observation) -> Option<f64> {
+    (volume > 0.0).then(|| link / volume * run.site.workers)
+}

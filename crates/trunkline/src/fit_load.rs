@@ -1,0 +1,126 @@
+//! What `trunkline fit` reads: histories, each with the cluster that it ran on.
+
+use crate::failure::Failure;
+use crate::interrupt::STOP;
+use ::fit::{Observation, Site, Unfit};
+use runs::{Change, Error, Found, Inputs, Which};
+use scenario::Scenario;
+use scenario::problem::Problems;
+use scenario::tree::{Tree, Value};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Histories as observations.
+pub struct Loaded {
+    /// What can be fitted.
+    pub runs: Vec<Observation>,
+    /// What cannot, and why.
+    pub left_out: Vec<(String, String)>,
+    /// A scenario of the cluster.
+    pub cluster: Scenario,
+}
+
+/// A run's description, where there is one beside its history.
+struct About {
+    tree: Tree,
+}
+
+impl About {
+    /// `run.toml`, or `NAME.run.toml` beside `NAME.jhist.gz` and `NAME.1.jhist.gz`.
+    fn beside(file: &Path, inputs: &Inputs<'_>) -> Result<Self, Failure> {
+        let folder = file.parent().unwrap_or(Path::new("."));
+        let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let stem = name.split(".jhist").next().unwrap_or(&name).to_owned();
+        let first = stem.rsplit_once('.').map_or(stem.as_str(), |(first, _)| first).to_owned();
+        let files = [format!("{stem}.run.toml"), format!("{first}.run.toml"), "run.toml".to_owned()];
+        let Some(found) = files.iter().map(|name| folder.join(name)).find(|path| path.is_file()) else {
+            return Ok(Self { tree: Tree::default() });
+        };
+        let text = inputs.text(&found)?;
+        let mut problems = Problems::default();
+        let tree = Tree::parse(&text, 0, &mut problems);
+        match problems.0.first() {
+            Some(problem) => Err(Failure::Input(format!("{}: {}", found.display(), problem.message))),
+            None => Ok(Self { tree }),
+        }
+    }
+
+    fn text(&self, key: &str) -> Option<String> {
+        match &self.tree.get(key)?.value {
+            Value::String(text) => Some(text.clone()),
+            _ => None,
+        }
+    }
+
+    /// A property of Hadoop's: its name is one key.
+    fn property(&self, name: &str) -> Option<String> {
+        let Value::Table(entries) = &self.tree.get("configuration")?.value else { return None };
+        let entry = entries.iter().find(|entry| entry.key == name)?;
+        match &entry.tree.value {
+            Value::String(text) => Some(text.clone()),
+            Value::Integer(integer) => Some(integer.to_string()),
+            _ => None,
+        }
+    }
+}
+
+/// Reads histories with their clusters.
+pub fn load(paths: &[PathBuf], cluster: Option<&Path>) -> Result<Loaded, Failure> {
+    let inputs = Inputs::new(&STOP);
+    let found = inputs.jobs(paths, Which::All)?;
+    let mut known: BTreeMap<(PathBuf, Option<String>), Scenario> = BTreeMap::new();
+    let (mut runs, mut left_out, mut any) = (Vec::new(), Vec::new(), None);
+    for Found { job, file, configuration, .. } in &found {
+        STOP.look()?;
+        let about = About::beside(file, &inputs)?;
+        let own = file.parent().unwrap_or(Path::new(".")).join("cluster.toml");
+        let of = if own.is_file() { Some(own) } else { cluster.map(Path::to_owned) };
+        let Some(of) = of else {
+            return Err(Failure::Input(format!(
+                "nothing says on which cluster {} ran: name a scenario with its machines and network as --cluster, or \
+                 put it beside the history as cluster.toml",
+                file.display()
+            )));
+        };
+        let shaped = about.text("network_rate_per_worker").filter(|rate| rate.ends_with("bit/s"));
+        let key = (of.clone(), shaped.clone());
+        if !known.contains_key(&key) {
+            let shape = shaped.map(|rate| format!("network.shape=[{{ rate = \"{rate}\" }}]"));
+            let change = Change { assignments: shape.into_iter().collect(), seed: None };
+            known.insert(key.clone(), inputs.scenario(&of, &change)?.0);
+        }
+        let Some(scenario) = known.get(&key) else { continue };
+        any.get_or_insert_with(|| scenario.clone());
+        let properties = configuration.as_ref().map(|(_, properties)| properties);
+        let configured =
+            |name: &str| properties.and_then(|properties| properties.get(name)).or_else(|| about.property(name));
+        let run = about.text("name");
+        let name = if job.name.is_empty() { job.id.clone() } else { job.name.clone() };
+        let title = match &run {
+            Some(run) if *run != name => format!("{run}: {name}"),
+            _ => name,
+        };
+        match Observation::of(&file.display().to_string(), &title, job, Site::of(scenario), &configured) {
+            Ok(run) => runs.push(run),
+            Err(why) => left_out.push((file.display().to_string(), Unfit::to_string(&why))),
+        }
+    }
+    shorten(&mut runs);
+    let Some(cluster) = any.filter(|_| !runs.is_empty()) else {
+        let (file, why) = left_out.first().cloned().unwrap_or_default();
+        return Err(Error::Input(format!("no history can be fitted: of {file}, {why}")).into());
+    };
+    Ok(Loaded { runs, left_out, cluster })
+}
+
+/// A run of one job needs not say the job's own name, which may have a version in it.
+fn shorten(runs: &mut [Observation]) {
+    let titles: Vec<String> = runs.iter().map(|run| run.job.clone()).collect();
+    for run in runs.iter_mut() {
+        let Some((first, _)) = run.job.split_once(": ") else { continue };
+        let others = titles.iter().filter(|title| title.split(": ").next() == Some(first));
+        if others.clone().all(|title| *title == run.job) {
+            run.job = first.to_owned();
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! `trunkline fit` as its users meet it, on the recorded matrix.
+
+use crate::support::{Scratch, code, json, printed, said, traces};
+use std::fs;
+
+#[test]
+fn real_histories_give_rates_errors_predictions_and_the_next_run() {
+    let scratch = Scratch::new("fit");
+    let matrix = traces().join("matrix").display().to_string();
+    let args = ["fit", &matrix, "--job", "terasort", "--predict", "size=256MB,rate=10Mbit/s"];
+    let output = scratch.trunkline(&args);
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    let text = printed(&output);
+    for part in [
+        "20 runs of 7 jobs",
+        "maps, network",
+        "within the runs",
+        "repetitions differ by",
+        "the next run",
+        "grep: grep-search",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    let report = json(&printed(&scratch.trunkline(&[&args[..], &["--json"]].concat())));
+    assert_eq!(report["schema"], "trunkline-fit/1");
+    // It shuffles its 256 MB: three quarters leave four nodes at 10 Mbit/s each, which is 38 s at least.
+    let one = &report["predictions"][0];
+    let total = one["total_s"].as_f64().expect("a time");
+    assert!(total > 38.0 && total < 400.0, "{one}");
+    assert_eq!(report["proposals"].as_array().map(Vec::len), Some(5));
+}
+
+/// Histories at one rate alone predict those at another, which have no part in the fit.
+#[test]
+fn unseen_histories_are_predicted() {
+    let scratch = Scratch::new("fit-against");
+    let of = |rate: &str| traces().join("matrix").join(rate).display().to_string();
+    let output = scratch.trunkline(&["fit", &of("unshaped"), "--against", &of("10mbit"), "--json"]);
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    let report = json(&printed(&output));
+    let against = report["against"].as_array().expect("a list");
+    assert_eq!(against.len(), 7);
+    for one in against {
+        let (recorded, placed) = (one["recorded_s"].as_f64().expect("s"), one["placed_s"].as_f64().expect("s"));
+        assert!(placed > 0.5 * recorded && placed < 2.0 * recorded, "{one}");
+    }
+}
+
+#[test]
+fn what_is_asked_wrongly_is_said() {
+    let scratch = Scratch::new("fit-wrong");
+    let matrix = traces().join("matrix/unshaped");
+    let lone = scratch.0.join("lone.jhist.gz");
+    fs::copy(matrix.join("terasort-64MB.jhist.gz"), &lone).expect("copied");
+    let matrix = matrix.display().to_string();
+    for (args, says) in [
+        (&["fit", "lone.jhist.gz"][..], "name a scenario with its machines and network as --cluster"),
+        (&["fit", "absent"], "absent"),
+        (&["fit", &matrix, "--job", "terasor"], "did you mean `terasort`?"),
+        (&["fit", &matrix, "--predict", "sise=1GB"], "did you mean `size`?"),
+        (&["fit", &matrix, "--predict", "size=1"], "has no unit"),
+        (&["fit", &matrix, "--predict", "workers=0"], "is not a number of workers"),
+        (&["fit", &matrix, "--predict", "rate=0 bit/s"], "a rate of nothing"),
+        (&["fit", &matrix, "--predict", "absent.toml"], "absent.toml"),
+    ] {
+        let output = scratch.trunkline(args);
+        assert_eq!(code(&output), 2, "{args:?}: {}", said(&output));
+        assert!(said(&output).contains(says), "{args:?}: {}", said(&output));
+    }
+    let cluster = traces().join("matrix/unshaped/cluster.toml").display().to_string();
+    let output = scratch.trunkline(&["fit", "lone.jhist.gz", "--cluster", &cluster]);
+    assert!(code(&output) == 0 && printed(&output).contains("no run is repeated"), "{}", said(&output));
+}
