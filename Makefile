@@ -37,8 +37,9 @@ $(TRUNKLINE):
 	@scripts/need cargo
 	cargo build --release --locked -p trunkline
 
-bench: build ## packet-hops per CPU second, peak memory, event queues, gateways; ns-2 and stunnel beside them where installed
+bench: build ## packet-hops per CPU second, peak memory, event queues, gateways, scans of records; ns-2, stunnel and mawk beside them where installed
 	$(TRUNKLINE) bench
+	scripts/bench-kat
 	cargo bench --workspace --locked
 
 study: build ## the long comparisons: studies in full, recorded and real Hadoop jobs, millions of connections

@@ -81,7 +81,7 @@ thread_local! {
     static WITHIN: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether this thread is in a library that panics where a file is broken, which [`guarded`] makes an error: who has a
+/// Whether this thread is in a library that panics where a file is broken, which becomes an error: who has a
 /// panic hook has nothing to say of it.
 pub fn in_foreign_decoder() -> bool {
     WITHIN.get()

@@ -16,7 +16,7 @@ pub enum Kat {
   trunkline kat plan visits.tsv --nodes 16 -o plan.json
   trunkline kat plan visits.tsv --nodes 17 --previous plan.json
   trunkline kat plan visits.parquet --key column:user_id --engine spark --nodes 16
-  trunkline kat plan out/part-r-00000 --nodes 8                  a SequenceFile, by its own keys
+  trunkline kat plan out --key key --nodes 8
   trunkline kat plan --history job_1795217314114_0002.jhist.gz --nodes 8
 
 A key is found by: first-tab (the text before the first tab; the default), column:N or column:N:DELIMITER, regex:PATTERN \

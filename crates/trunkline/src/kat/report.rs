@@ -134,11 +134,13 @@ pub fn text(found: &Found<'_>, screen: &Screen) -> String {
     if let Some(second) = &found.second {
         second.sentences(args).iter().for_each(|sentence| line(sentence));
     }
-    text.push('\n');
-    text.push_str(&import_cost::table(found).shown(screen));
-    let crossover = import_cost::crossover(found);
-    text.push_str(&screen.wrapped(&crossover, 2));
-    text.push_str("\n\n");
+    // Who would not import has no use for its cost.
+    if matches!(found.verdict, Verdict::Pays(_)) {
+        text.push('\n');
+        text.push_str(&import_cost::table(found).shown(screen));
+        text.push_str(&screen.wrapped(&import_cost::crossover(found), 2));
+        text.push_str("\n\n");
+    }
     match &found.verdict {
         Verdict::Pays(runs) => {
             let runs =
