@@ -34,7 +34,9 @@ pub use check::Check;
 pub use cluster::{Cluster, Generation, Group, Host, Node, NodePreset, Throttle};
 pub use disk::{Array, Disk, DiskPreset, DiskRole, DiskScheduler, RaidLevel, Storage};
 pub use document::{power_reference, reference, schema};
-pub use hadoop::{Hdfs, Job, JobCodec, MapReduce, Master, Placement, PlacementKind, Scheduler, Uber, WorkloadKind};
+pub use hadoop::{
+    Balancer, Hdfs, Job, JobCodec, MapReduce, Master, Placement, PlacementKind, Scheduler, Uber, WorkloadKind,
+};
 pub use mobility::{Mobility, MobilityKind, Place, PlaceKind};
 pub use network::{
     Core, Direction, Framing, GraphLink, Network, Nodes, Shape, TopologyKind, node_name, node_number, point_name,

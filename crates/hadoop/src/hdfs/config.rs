@@ -1,5 +1,6 @@
 //! Settings of the file system, with Hadoop's property names and defaults.
 
+use super::balancer::BalancerConfig;
 use units::{Bytes, Time};
 
 /// Settings of HDFS; the defaults are those of Hadoop 3 (`hdfs-default.xml`) where a property is named.
@@ -67,6 +68,8 @@ pub struct HdfsConfig {
     pub acquire_failures: u32,
     /// `dfs.client.retry.window.base`: pause before the next round.
     pub retry_window: Time,
+    /// The Balancer, if one is started.
+    pub balancer: Option<BalancerConfig>,
 }
 
 impl Default for HdfsConfig {
@@ -99,6 +102,7 @@ impl Default for HdfsConfig {
             complete_retries: 5,
             acquire_failures: 3,
             retry_window: Time::from_secs(3),
+            balancer: None,
         }
     }
 }
