@@ -25,7 +25,7 @@ fn run(assignments: &[&str]) -> RunResult {
 }
 
 fn stored(result: &RunResult) -> Vec<f64> {
-    let mib = |bytes: Bytes| bytes.get() as f64 / 1048576.0;
+    let mib = |bytes: Bytes| bytes.get() as f64 / 1_048_576.0;
     result.nodes.iter().filter_map(|node| node.load).map(|load| mib(load.stored)).collect()
 }
 
@@ -43,7 +43,7 @@ fn every_datanode_ends_within_the_threshold_of_the_average() {
     let start: Vec<_> = result.nodes.iter().filter_map(|node| node.load).map(|load| load.stored_at_start).collect();
     assert_eq!(start, [Bytes::from_mib(640), Bytes::ZERO, Bytes::ZERO, Bytes::ZERO]);
     // 640 - 160 - 41 MiB must leave the first; it takes no more than it must, but for a block for each target.
-    let moved = balancer.bytes.get() as f64 / 1048576.0;
+    let moved = balancer.bytes.get() as f64 / 1_048_576.0;
     assert!((439.0..=439.0 + 64.0).contains(&moved), "{moved} MiB");
     // All of it has left the first one's interface.
     assert!(result.nodes[1].interface_sent > balancer.bytes, "{}", result.nodes[1].interface_sent);
@@ -88,7 +88,7 @@ fn a_datanode_gives_the_bandwidth_that_a_recorded_balancer_took() {
     ]);
     let balancer = result.balancer.expect("it was started");
     let exit = balancer.exit.expect("it ended").as_secs_f64();
-    let rate = balancer.bytes.get() as f64 / 1048576.0 / exit;
+    let rate = balancer.bytes.get() as f64 / 1_048_576.0 / exit;
     assert!((rate / recorded - 1.0).abs() < 0.08, "{rate} MB/s, recorded {recorded}; {balancer:?}");
 }
 
