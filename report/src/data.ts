@@ -27,6 +27,8 @@ export interface ReportData {
   comparison: Comparison | null;
   traffic: Traffic[];
   nodes: Node[];
+  /** How evenly jobs' loads are spread over the workers; where there are jobs. */
+  imbalance?: Imbalance[];
   /** Of a wireless run alone. */
   field?: Field;
   attempts: Attempts;
@@ -192,8 +194,19 @@ export interface Node {
   sent: number;
   /** Seconds of one core at speed 1. */
   cpu_work_s: number;
+  /** Of a worker of jobs, its bytes of each load in `imbalance`. */
+  loads?: number[];
   /** Where it is known what it draws. */
   energy?: Drawn;
+}
+
+/** The spread of a load over the workers. */
+export interface Imbalance {
+  label: string;
+  /** The greatest over the mean; null where there is nothing. */
+  max_over_mean: number | null;
+  /** The coefficient of variation. */
+  variation: number | null;
 }
 
 /** What a node drew, in joules. */

@@ -159,7 +159,7 @@ function page(data: ReportData): void {
   const happened = events(data.events);
   if (happened) main.append(happened);
   if (data.flows.total > 0) main.append(flows(data, axis));
-  if (data.nodes.length > 0) main.append(nodes(data.nodes));
+  if (data.nodes.length > 0) main.append(nodes(data.nodes, data.imbalance ?? []));
   if (data.field) axis.hold(startingInstant(data.field));
   main.append(el('footer', {}, 'Made by Trunkline. This page holds all of its data and asks the network for nothing.'));
 }

@@ -1,6 +1,6 @@
 // What each node moved, computed and drew over the whole run, and what happened to it.
 
-import type { Drawn, Happening, Node, Stalled } from './data';
+import type { Drawn, Happening, Imbalance, Node, Stalled } from './data';
 import { el, section } from './dom';
 import * as format from './format';
 
@@ -59,7 +59,22 @@ export function energyTable(rows: Node[]): { head: string[]; body: string[][] } 
   };
 }
 
-export function nodes(rows: Node[]): HTMLElement {
+/** How evenly jobs' bytes are spread over the workers: two rows for the spread, then each worker. */
+export function loadTable(rows: Node[], spreads: Imbalance[]): { head: string[]; body: string[][] } | null {
+  const workers = rows.flatMap((n) => (n.loads ? [{ name: n.name, loads: n.loads }] : []));
+  if (workers.length === 0 || spreads.length === 0) return null;
+  const of = (value: number | null, digits: number): string => (value === null ? '' : value.toFixed(digits));
+  return {
+    head: ['Worker', ...spreads.map((s) => s.label)],
+    body: [
+      ['greatest / mean', ...spreads.map((s) => of(s.max_over_mean, 2))],
+      ['coefficient of variation', ...spreads.map((s) => of(s.variation, 3))],
+      ...workers.map(({ name, loads }) => [name, ...loads.map((bytes) => format.bytes(bytes))]),
+    ],
+  };
+}
+
+export function nodes(rows: Node[], spreads: Imbalance[]): HTMLElement {
   const computed = rows.some((n) => n.cpu_work_s > 0);
   const moved = table(
     ['Node', 'Rack', 'Received', 'Sent', ...(computed ? ['CPU work'] : [])],
@@ -76,12 +91,14 @@ export function nodes(rows: Node[]): HTMLElement {
   const drawn = energy
     ? table(energy.head, energy.body, 'Energy by what it was for; of the battery, what is left')
     : null;
+  const load = loadTable(rows, spreads);
+  const spread = load ? table(load.head, load.body, "Jobs' bytes on each worker, and how evenly they are spread") : null;
   return section(
     'nodes',
     'Nodes',
     rows.length > OPEN
-      ? el('details', {}, el('summary', {}, `All ${format.count(rows.length)} nodes`), moved, drawn)
-      : el('div', {}, moved, drawn),
+      ? el('details', {}, el('summary', {}, `All ${format.count(rows.length)} nodes`), moved, spread, drawn)
+      : el('div', {}, moved, spread, drawn),
   );
 }
 

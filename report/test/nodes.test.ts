@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Drawn, Node } from '../src/data';
-import { energyTable } from '../src/nodes';
+import { energyTable, loadTable } from '../src/nodes';
 
 const plain = (text: string): string => text.replaceAll(/[\u00a0\u202f]/g, ' ');
 const drawn: Drawn = {
@@ -40,4 +40,25 @@ test('energy stands by what it was for; parts that nobody has and nodes without 
 test('without batteries there is no such column, without figures no table', () => {
   expect(energyTable([node('master', { ...drawn, battery: null })])!.head).not.toContain('Battery');
   expect(energyTable([node('master')])).toBeNull();
+});
+
+test('loads stand by worker under their spread; the master and nodes without jobs have none', () => {
+  const spreads = [
+    { label: 'map input', max_over_mean: 1.5, variation: 0.5 },
+    { label: 'shuffle in', max_over_mean: null, variation: null },
+  ];
+  const rows = [
+    node('master'),
+    { ...node('worker-1'), loads: [3e6, 0] },
+    { ...node('worker-2'), loads: [1e6, 0] },
+  ];
+  const table = loadTable(rows, spreads)!;
+  expect(table.head).toEqual(['Worker', 'map input', 'shuffle in']);
+  expect(table.body.map((row) => row.map(plain))).toEqual([
+    ['greatest / mean', '1.50', ''],
+    ['coefficient of variation', '0.500', ''],
+    ['worker-1', '3 MB', '0 B'],
+    ['worker-2', '1 MB', '0 B'],
+  ]);
+  expect(loadTable([node('master')], [])).toBeNull();
 });

@@ -118,6 +118,10 @@ impl Cluster {
     pub fn hdfs(&self) -> &Hdfs {
         &self.hdfs
     }
+    /// The shuffle service of all nodes.
+    pub fn shuffle(&self) -> &Shuffle {
+        &self.shuffle
+    }
     /// YARN: nodes with their containers, and applications.
     pub fn yarn(&self) -> &Yarn {
         &self.yarn

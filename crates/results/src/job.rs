@@ -3,7 +3,7 @@
 pub use hadoop::TaskKind;
 pub use hadoop::record::{AttemptState, Interval, Locality, Phase};
 
-use super::metrics::{Metrics, figure};
+use super::metrics::{Metrics, figure, widened};
 use super::value::Value;
 use std::borrow::Cow;
 use units::{Bytes, Time};
@@ -53,6 +53,17 @@ pub struct Job {
     pub breakdown: Breakdown,
     /// The critical path itself, in order of time.
     pub critical_path: Vec<CriticalSegment>,
+    /// Mean progress of its maps at the end of each step, 0 to 1; empty where that is not kept.
+    pub map_progress: Vec<f32>,
+    /// The same of its reduces.
+    pub reduce_progress: Vec<f32>,
+}
+
+impl Job {
+    /// A phase from its first start to its last end.
+    pub fn phase(&self, phase: Phase) -> Option<&Interval> {
+        self.phases.iter().find(|interval| interval.phase == phase)
+    }
 }
 
 /// Volumes of a job, over successful attempts unless named otherwise.
@@ -266,6 +277,31 @@ pub static JOBS: Metrics<Job> = Metrics {
         figure("phases", "Each phase from its first start to its last end over all successful attempts.")
             .inner(&PHASES, |job| PHASES.list(job.run, &job.phases)),
         figure("bytes", "Its volumes.").inner(&JOB_BYTES, |job| JOB_BYTES.maybe(job.run, Some(&job.bytes))),
+        figure(
+            "shuffle_s",
+            "From the start of the first reducer's fetches to the last output's arrival, over the attempts that \
+             succeeded.",
+        )
+        .optional_time(|job| job.phase(Phase::Fetch).map(|fetch| fetch.finish - fetch.start)),
+        figure(
+            "maps_at_shuffle",
+            "Mean progress of its maps when the first reducer's fetches began, by the samples; null where \
+             `map_progress` is not kept.",
+        )
+        .optional_number("share", |job| {
+            let (begun, step) = (job.phase(Phase::Fetch)?.start, job.run.sample_interval);
+            let whole_steps = begun.as_ps() / step.as_ps().max(1);
+            // The step that ends at or before that time; before the first end no map has come far.
+            let step = usize::try_from(whole_steps).ok()?.saturating_sub(1);
+            job.map_progress.get(step).copied().map(f64::from)
+        }),
+        figure(
+            "map_progress",
+            "Mean progress of its maps at the end of each step; of the first 16 jobs, if of at most 10,000.",
+        )
+        .series("share", |job| widened(&job.map_progress)),
+        figure("reduce_progress", "The same of its reduces: a third each for copying, sorting and reducing.")
+            .series("share", |job| widened(&job.reduce_progress)),
         figure("critical_path_s", "The time from submission to finish, split by what was waited for.").entries(
             "s",
             |job| {

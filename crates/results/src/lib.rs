@@ -8,6 +8,7 @@ mod energy;
 pub mod field;
 pub mod findings;
 mod flat;
+mod imbalance;
 mod job;
 mod many_jobs;
 mod master;
@@ -26,9 +27,10 @@ mod value;
 pub use energy::{EnergyUse, NodeEnergy, RadioUse};
 pub use field::Field;
 pub use flat::{FlatFigure, flat, unit_of};
+pub use imbalance::{BALANCER, Balancing, IMBALANCE, Imbalance, NodeLoad, imbalances};
 pub use job::{
-    ATTEMPTS, Attempt, AttemptState, Breakdown, CriticalSegment, Interval, Job, JobBytes, JobState, Locality, Phase,
-    TaskKind, Waiting,
+    ATTEMPTS, Attempt, AttemptState, Breakdown, CriticalSegment, Interval, JOBS, Job, JobBytes, JobState, Locality,
+    Phase, TaskKind, Waiting,
 };
 pub use many_jobs::{FEW_JOBS, JobClass, breakdown_of_all, job_classes};
 pub use master::{MASTER, Master, RpcServer};
@@ -81,6 +83,10 @@ pub struct RunResult {
     pub bonds: Vec<Bond>,
     /// The master, then the workers.
     pub nodes: Vec<Node>,
+    /// How evenly the jobs' loads are spread over the workers, where the run has jobs.
+    pub imbalance: Vec<Imbalance>,
+    /// What HDFS's Balancer has done, where one is started.
+    pub balancer: Option<Balancing>,
     /// Disks of the nodes, or of the hosts they share.
     pub disks: Vec<Disk>,
     /// Where nodes were, of a wireless run alone.

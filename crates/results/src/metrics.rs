@@ -61,6 +61,7 @@ pub(crate) enum Read<T: 'static> {
     /// A row's number.
     Index(fn(Row<'_, T>) -> Option<u32>),
     Number(fn(Row<'_, T>) -> f64),
+    OptionalNumber(fn(Row<'_, T>) -> Option<f64>),
     Time(fn(Row<'_, T>) -> Time),
     OptionalTime(fn(Row<'_, T>) -> Option<Time>),
     Bytes(fn(Row<'_, T>) -> Bytes),
@@ -217,6 +218,10 @@ impl Doc {
     /// Accessor of a number, in this unit.
     pub(crate) const fn number<T>(self, unit: &'static str, read: Of<T, f64>) -> Metric<T> {
         self.read(unit, Read::Number(read))
+    }
+    /// Accessor of a number that is not always known, in this unit.
+    pub(crate) const fn optional_number<T>(self, unit: &'static str, read: Of<T, Option<f64>>) -> Metric<T> {
+        self.read(unit, Read::OptionalNumber(read))
     }
     /// Accessor of a simulated time, in seconds.
     pub(crate) const fn time<T>(self, read: Of<T, Time>) -> Metric<T> {
@@ -394,6 +399,7 @@ impl<T> Metric<T> {
             Read::Flag(read) => Value::Flag(read(row)),
             Read::Count(read) => read(row).into(),
             Read::OptionalCount(read) => read(row).into(),
+            Read::OptionalNumber(read) => read(row).into(),
             Read::Index(read) => read(row).map(u64::from).into(),
             Read::Number(read) => read(row).into(),
             Read::Time(read) => read(row).as_secs_f64().into(),

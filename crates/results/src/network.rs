@@ -1,6 +1,7 @@
 //! Flows, links, nodes and disks.
 
 use super::energy::{RADIO, RadioUse};
+use super::imbalance::NodeLoad;
 use super::metrics::{Metrics, Row, figure, widened};
 use super::value::Value;
 use units::{BitRate, Bytes, Time};
@@ -190,6 +191,8 @@ pub struct Node {
     pub window_series: Vec<u32>,
     /// What its radio drew in each step, in watts; empty where that is not known.
     pub radio_power: Vec<f32>,
+    /// Of a worker of a run with jobs, what of their bytes is its own.
+    pub load: Option<NodeLoad>,
 }
 
 /// A disk of a node or host.
@@ -479,6 +482,26 @@ pub static NODES: Metrics<Node> = Metrics {
         figure("radio_s", "Of a node on the air, what its radio did.")
             .may_be_absent()
             .inner(&RADIO, |node| RADIO.maybe(node.run, node.radio.as_ref())),
+        figure("stored_at_start", "Of a worker of jobs, bytes of the HDFS replicas on it when the run began.")
+            .may_be_absent()
+            .rank(1)
+            .optional_bytes(|node| Some(node.load?.stored_at_start)),
+        figure("stored", "The same when the run ended.")
+            .may_be_absent()
+            .rank(1)
+            .optional_bytes(|node| Some(node.load?.stored)),
+        figure("map_input", "Input of the maps that succeeded on it.")
+            .may_be_absent()
+            .rank(1)
+            .optional_bytes(|node| Some(node.load?.map_input)),
+        figure("shuffle_received", "Map output that its reducers received whole over the network.")
+            .may_be_absent()
+            .rank(1)
+            .optional_bytes(|node| Some(node.load?.shuffle_received)),
+        figure("shuffle_sent", "Map output that reducers of other nodes received whole from it.")
+            .may_be_absent()
+            .rank(1)
+            .optional_bytes(|node| Some(node.load?.shuffle_sent)),
         figure("cpu", "The part of its cores that was busy in each step.")
             .series("share", |node| widened(&node.cpu_utilisation)),
         figure("cwnd", "Mean cwnd of its senders of jobs' data at the end of each step.")

@@ -2,6 +2,7 @@
 
 use super::energy::ENERGY;
 use super::findings::FINDINGS;
+use super::imbalance::{BALANCER, IMBALANCE};
 use super::job::{JOB_BYTES, JOBS, PHASES};
 use super::master::MASTER;
 use super::metrics::{Metrics, Row, figure, widened};
@@ -54,6 +55,14 @@ pub static RUN: Metrics<RunResult> = Metrics {
             LINKS.list(run.run, links.into_iter().take(MOST_LINKS))
         }),
         figure("nodes", "The master, then the workers.").inner(&NODES, |run| NODES.list(run.run, &run.nodes)),
+        figure("imbalance", "How evenly the jobs' loads are spread over the workers, where the run has jobs.")
+            .may_be_absent()
+            .inner(&IMBALANCE, |run| IMBALANCE.list(run.run, &run.imbalance)),
+        figure("balancer", "What HDFS's Balancer has done, where one is started.")
+            .may_be_absent()
+            .inner(&BALANCER, |run| BALANCER.maybe(run.run, run.balancer.as_ref())),
+        figure("interface_sent", "Bytes sent through the interfaces of all nodes, headers included.")
+            .bytes(|run| run.nodes.iter().map(|node| node.interface_sent).sum()),
         figure("disks", "Disks of the nodes, or of the hosts they share.")
             .inner(&DISKS, |run| DISKS.list(run.run, &run.disks)),
         figure("bonds", "Ends of bonds, two for each.")

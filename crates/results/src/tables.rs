@@ -3,6 +3,7 @@
 //! Written with `parquet`'s own column writer: its Arrow side would multiply the time to compile.
 
 use super::field::{FRAMES, POSITIONS};
+use super::job::JOBS;
 use super::job::{ATTEMPTS, PHASES};
 use super::metrics::{Metric, Metrics, Read, Row, figure};
 use super::network::{DISKS, FLOWS, LINKS, NODES, OCCUPANCY, QUEUES};
@@ -148,9 +149,11 @@ impl Column {
             Read::Number(read) => Self::Float(rows.map(read).collect()),
             Read::Time(read) => Self::Float(rows.map(|row| read(row).as_secs_f64()).collect()),
             Read::Energy(read) => Self::Float(rows.map(|row| read(row).as_joules()).collect()),
-            Read::OptionalCount(_) | Read::OptionalTime(_) | Read::OptionalBytes(_) | Read::OptionalEnergy(_) => {
-                Self::OptionalFloat(rows.map(|row| metric.value(row).number()).collect())
-            }
+            Read::OptionalCount(_)
+            | Read::OptionalNumber(_)
+            | Read::OptionalTime(_)
+            | Read::OptionalBytes(_)
+            | Read::OptionalEnergy(_) => Self::OptionalFloat(rows.map(|row| metric.value(row).number()).collect()),
             Read::Series(_) | Read::Inner(_) => return None,
         })
     }
@@ -226,7 +229,8 @@ pub static SAMPLES: Metrics<Sample> = Metrics {
     metrics: &[
         figure("series", "Which series: `cpu` of a node, `goodput` of a traffic, ...; their sections name them.")
             .text(|row| row.series.to_owned()),
-        figure("of", "The node, disk or traffic; `all` for TCP as a whole.").text(|row| row.of.as_ref().to_owned()),
+        figure("of", "The node, disk, job or traffic; `all` for TCP as a whole.")
+            .text(|row| row.of.as_ref().to_owned()),
         figure("time_s", "The end of the step.").time(|row| row.run.sample_interval * (row.step as u64 + 1)),
         figure("sample", "The value.").number("of the series", |row| row.value),
     ],
@@ -236,6 +240,7 @@ fn samples(run: &RunResult) -> Vec<Sample> {
     let mut out = Vec::new();
     sample(&NODES, run, &run.nodes, |node| &node.name, &mut out);
     sample(&DISKS, run, &run.disks, |disk| &disk.name, &mut out);
+    sample(&JOBS, run, &run.jobs, |job| &job.name, &mut out);
     sample(&TRAFFIC, run, &run.traffic, |traffic| &traffic.name, &mut out);
     sample(&RUN, run, std::slice::from_ref(run), |_| "all", &mut out);
     out

@@ -73,6 +73,27 @@ section! {
         call_cost: Time = Time::from_us(100), WORK;
         /// Where the jobs' input stands when the run begins.
         placement: Placement = Placement::default();
+        /// The Balancer, which moves replicas from full DataNodes to emptier ones. Left out: none is started.
+        balancer: Option<Balancer> = None;
+    }
+}
+
+section! {
+    /// HDFS's Balancer (`hdfs balancer`).
+    pub struct Balancer {
+        /// When it is started.
+        start: Time = Time::ZERO, Time::ZERO..=Time::from_secs(86_400 * 30);
+        /// By which part of its capacity a DataNode may be fuller or emptier than all together (`-threshold 10`). The
+        /// Balancer refuses less than a hundredth.
+        threshold: f64 = 0.1, 0.01..=1.0;
+        /// Bytes a second that a DataNode gives all moves together (`dfs.datanode.balance.bandwidthPerSec`): 100 MiB in
+        /// today's Hadoop, 1 MiB in Hadoop 0.20 to 2.
+        bandwidth: Bytes = Bytes::from_mib(100), Bytes::new(1024)..=Bytes::from_mib(1 << 20);
+        /// Moves in which a DataNode takes part at a time (`dfs.datanode.balance.max.concurrent.moves`): 100 in today's
+        /// Hadoop, 50 and 5 in earlier ones.
+        moves: u32 = 100, 1..=10_000;
+        /// What a DataNode can store. Left out: what its disks for HDFS hold. A virtual disk has no capacity of its own.
+        capacity: Option<Bytes> = None, Bytes::from_mib(1)..=Bytes::from_mib(1 << 40);
     }
 }
 

@@ -3,9 +3,10 @@
 use crate::air::station_name;
 use crate::world::World;
 use des::Occupancy;
-use hadoop::NodeId;
+use hadoop::mapreduce::MapReduce;
+use hadoop::{JobId, NodeId, TaskKind};
 use net::{LinkId, Topology};
-use results::{Disk, Link, LinkEnd, Node, RunResult};
+use results::{Disk, Job, Link, LinkEnd, Node, RunResult};
 use tcp::SegmentCounts;
 use traffic::TrafficLook;
 use transport::{PacketTransport, StationCounts};
@@ -20,6 +21,9 @@ pub(crate) const FIRST_STEP: Time = Time::from_ms(1);
 const STEPS: usize = 4096;
 /// The most values of all series together: large networks are sampled less often.
 const VALUES: usize = 1 << 24;
+
+/// Jobs whose progress is sampled: the first ones.
+const JOBS: usize = 16;
 
 /// Counters of a link at the end of a step, cumulative since the start of the run.
 #[derive(Debug, Clone, Copy)]
@@ -44,6 +48,8 @@ struct Step {
     master: SegmentCounts,
     /// Mean cwnd of each node's senders, in bytes.
     windows: Vec<u32>,
+    /// Progress of the first jobs' maps and reduces, where it is kept.
+    jobs: Vec<[Option<f32>; 2]>,
 }
 
 /// Collects the steps.
@@ -103,6 +109,7 @@ impl Sampler {
             traffic: world.traffic_looks().collect(),
             master: packets.map_or_else(SegmentCounts::default, PacketTransport::segment_counts),
             windows,
+            jobs: driver.map_or_else(Vec::new, |driver| progress(driver.cluster.mapreduce())),
         });
         if self.steps.len() >= self.most {
             let mut ends_a_double_step = true;
@@ -153,6 +160,12 @@ impl Sampler {
             let Node { cpu_utilisation, .. } = node;
             *cpu_utilisation = self.shares(|step| step.cores[index], driver.hosts.cores(NodeId(units::count(index))));
         }
+        for (index, job) in result.jobs.iter_mut().enumerate() {
+            let Job { map_progress, reduce_progress, .. } = job;
+            for (kind, series) in [map_progress, reduce_progress].into_iter().enumerate() {
+                *series = self.steps.iter().filter_map(|step| step.jobs.get(index)?[kind]).collect();
+            }
+        }
         for (index, disk) in result.disks.iter_mut().enumerate() {
             let Disk { utilisation, .. } = disk;
             *utilisation = self.shares(|step| step.disks[index], 1.0);
@@ -183,6 +196,14 @@ impl Sampler {
         let length = self.interval.as_ps() as f64 * whole;
         self.steps_of(|step| read(step).as_ps()).map(|busy| units::single(busy as f64 / length)).collect()
     }
+}
+
+/// Progress of the first jobs' maps and reduces.
+fn progress(mapreduce: &MapReduce) -> Vec<[Option<f32>; 2]> {
+    let jobs = mapreduce.config().jobs.len().min(JOBS);
+    let of =
+        |job| [TaskKind::Map, TaskKind::Reduce].map(|kind| mapreduce.progress_of(JobId(job), kind).map(units::single));
+    (0..units::count(jobs)).map(of).collect()
 }
 
 /// Energy of all nodes' radios so far; empty where nodes are wired or their power is not known.

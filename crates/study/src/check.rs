@@ -1,7 +1,7 @@
 //! Checks of a study's file beyond single values: unknown names, figures that cannot be drawn, rules without bounds.
 
 use super::catalog::Study;
-use super::file::{Claim, Figure, FigureKind, Rule};
+use super::file::{Claim, Figure, FigureKind, OverSeeds, Rule};
 use super::metric_path;
 use super::template::fill;
 use scenario::problem::{Problems, Span};
@@ -76,6 +76,9 @@ fn of_figure(study: &Study, figure: &Figure, path: &str, tree: &Tree, problems: 
     if (figure.kind == FigureKind::Scatter) != figure.x_metric.is_some() {
         problems.add(&at("x-metric"), "a scatter, and only that, has an `x-metric`");
     }
+    if figure.over_seeds != OverSeeds::Mean && figure.kind != FigureKind::Sweep {
+        problems.add(&at("over-seeds"), "only a sweep has a number for each seed, whose spread can be taken");
+    }
     match &figure.x {
         Some(_) if figure.kind != FigureKind::Sweep => problems.add(&at("x"), "only a sweep varies an `x`"),
         Some(axis) => {
@@ -121,6 +124,9 @@ fn of_figure(study: &Study, figure: &Figure, path: &str, tree: &Tree, problems: 
         if !claim.than.is_empty() {
             known(&at(&format!("claim.{i}.than")), &claim.than, problems);
         }
+        for (k, name) in claim.against.iter().enumerate() {
+            known(&at(&format!("claim.{i}.against.{k}")), name, problems);
+        }
         if let Some(message) = bad(claim, figure) {
             problems.add(&at(&format!("claim.{i}")), message);
         }
@@ -131,12 +137,19 @@ fn of_figure(study: &Study, figure: &Figure, path: &str, tree: &Tree, problems: 
 fn bad(claim: &Claim, figure: &Figure) -> Option<&'static str> {
     let bounded = claim.least.is_some() || claim.most.is_some();
     let compared = matches!(claim.rule, Rule::Above | Rule::Ratio);
+    let may_compare = compared || claim.rule.is_of_ratios();
     let (from, to) = (claim.from.unwrap_or(f64::NEG_INFINITY), claim.to.unwrap_or(f64::INFINITY));
     let along = matches!(claim.rule, Rule::Rises | Rule::Falls | Rule::Knee | Rule::NoKnee | Rule::Peak);
     match claim.rule {
         _ if claim.text.is_empty() => Some("a claim has a `text`"),
-        _ if compared == claim.than.is_empty() => Some("`than` belongs to the rules above and ratio, and only to them"),
-        Rule::Between | Rule::Ratio | Rule::Peak | Rule::Knee | Rule::Correlation if !bounded => {
+        _ if !claim.against.is_empty() && (claim.rule != Rule::Above || claim.against.len() != 2) => {
+            Some("`against` belongs to the rule above, and names two series")
+        }
+        _ if compared && claim.than.is_empty() => Some("the rules above and ratio compare with a series: `than`"),
+        _ if !may_compare && !claim.than.is_empty() => {
+            Some("`than` belongs to the rules above, ratio, rises, falls and greatest")
+        }
+        Rule::Between | Rule::Ratio | Rule::Greatest | Rule::Peak | Rule::Knee | Rule::Correlation if !bounded => {
             Some("this rule needs `least`, `most` or both")
         }
         Rule::Correlation if figure.kind != FigureKind::Scatter => Some("a correlation is of a scatter"),

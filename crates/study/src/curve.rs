@@ -1,9 +1,9 @@
 //! The values of a curve with their intervals over seeds, from the records of its runs.
 
-use super::file::{Figure, FigureKind, Reduce, Series};
+use super::file::{Figure, FigureKind, OverSeeds, Reduce, Series};
 use super::plan::{PlannedCurve, PlannedPoint, measured_by};
 use super::record::{Measured, Record};
-use super::rule::Sample;
+use super::sample::Sample;
 
 /// A point of a curve.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,7 +42,8 @@ fn swept(figure: &Figure, series: &Series, point: &PlannedPoint, records: &[Reco
         Measured::Number(value) => Some(value),
         Measured::List(_) | Measured::Missing(()) => None,
     };
-    Point { x: point.x, label: point.label.clone(), y: Sample::of(point.runs.iter().map(value).collect()) }
+    let by_seed = point.runs.iter().map(value).collect();
+    Point { x: point.x, label: point.label.clone(), y: Sample::of(by_seed, figure.over_seeds) }
 }
 
 /// A point for each step of the samples that every seed has; a step's x is its end.
@@ -52,7 +53,7 @@ fn timed(figure: &Figure, series: &Series, point: &PlannedPoint, records: &[Reco
     let step = point.runs.first().map_or(0.0, |run| records[*run].step_s);
     let at = |step_number: usize| {
         let values = lists.iter().map(|list| Some(list[step_number])).collect();
-        Point { x: (step_number + 1) as f64 * step, label: String::new(), y: Sample::of(values) }
+        Point { x: (step_number + 1) as f64 * step, label: String::new(), y: Sample::of(values, OverSeeds::Mean) }
     };
     (0..steps).map(at).collect()
 }
@@ -63,8 +64,11 @@ fn dots(figure: &Figure, series: &Series, point: &PlannedPoint, records: &[Recor
     for run in &point.runs {
         let xs = figure.x_metric.as_ref().and_then(|metric| records[*run].values.get(metric));
         if let (Some(Measured::List(xs)), Some(Measured::List(ys))) = (xs, measured(figure, series, &records[*run])) {
-            let pair =
-                |(x, y): (&f64, f64)| Point { x: x * figure.scale, label: String::new(), y: Sample::of(vec![Some(y)]) };
+            let pair = |(x, y): (&f64, f64)| Point {
+                x: x * figure.scale,
+                label: String::new(),
+                y: Sample::of(vec![Some(y)], OverSeeds::Mean),
+            };
             dots.extend(xs.iter().zip(ys).map(pair));
         }
     }
@@ -97,6 +101,14 @@ fn measured(figure: &Figure, series: &Series, record: &Record) -> Option<Measure
     })
 }
 
+/// How often a list stands still between its first growth and its last.
+fn pauses(list: &[f64]) -> f64 {
+    let grows: Vec<bool> = list.windows(2).map(|pair| pair[1] > pair[0]).collect();
+    let (first, last) = (grows.iter().position(|grows| *grows), grows.iter().rposition(|grows| *grows));
+    let (Some(first), Some(last)) = (first, last) else { return 0.0 };
+    grows[first..=last].windows(2).filter(|pair| pair[0] && !pair[1]).count() as f64
+}
+
 fn reduced(how: Reduce, value: &Measured) -> Measured {
     let Measured::List(list) = value else { return value.clone() };
     let count = list.len() as f64;
@@ -110,6 +122,7 @@ fn reduced(how: Reduce, value: &Measured) -> Measured {
         Reduce::Least => Measured::Number(list.iter().copied().fold(f64::INFINITY, f64::min)),
         Reduce::Zeros => Measured::Number(list.iter().filter(|value| **value == 0.0).count() as f64),
         Reduce::Falls => Measured::Number(list.windows(2).filter(|pair| pair[1] < 0.9 * pair[0]).count() as f64),
+        Reduce::Pauses => Measured::Number(pauses(list)),
         Reduce::Variation if mean == 0.0 => Measured::Missing(()),
         Reduce::Variation => {
             let squares: f64 = list.iter().map(|value| (value - mean) * (value - mean)).sum();
@@ -122,5 +135,18 @@ fn reduced(how: Reduce, value: &Measured) -> Measured {
             };
             Measured::List(list.iter().scan(0.0, add).collect())
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::pauses;
+
+    #[test]
+    fn a_list_pauses_between_its_first_growth_and_its_last() {
+        assert_eq!(pauses(&[0.0, 0.0, 0.1, 0.2, 0.2, 0.2, 0.3, 0.3, 0.4, 0.4, 0.4]), 2.0);
+        assert_eq!(pauses(&[0.0, 0.5, 1.0, 1.0]), 0.0, "what has ended does not pause");
+        assert_eq!(pauses(&[1.0, 1.0]), 0.0);
+        assert_eq!(pauses(&[]), 0.0);
     }
 }

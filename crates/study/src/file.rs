@@ -32,6 +32,8 @@ choice! {
         Zeros = "zeros",
         /// How many of its entries are more than a tenth below the one before.
         Falls = "falls",
+        /// How often it stands still for a step or longer between its first growth and its last.
+        Pauses = "pauses",
         /// Its sum.
         Sum = "sum",
         /// Its coefficient of variation: standard deviation over mean.
@@ -42,27 +44,49 @@ choice! {
 }
 
 choice! {
+    /// What becomes of the values of a point's seeds.
+    pub enum OverSeeds {
+        /// Their mean.
+        Mean = "mean",
+        /// Their standard deviation (by n - 1), as a measure of stability.
+        Deviation = "deviation",
+        /// Their coefficient of variation: the standard deviation in units of the mean.
+        Variation = "variation",
+    }
+}
+
+choice! {
     /// What a claim says of a curve. A comparison holds, or fails, when the 95 % intervals say so; else the seeds do
     /// not settle it.
     pub enum Rule {
         /// Each value lies from `least` to `most`.
         Between = "between",
-        /// Each value is at least the one before, less `slack` of it.
+        /// Each value is at least the one before, less `slack` of it; with `than`, each ratio to that series.
         Rises = "rises",
-        /// Each value is at most the one before, plus `slack` of it.
+        /// Each value is at most the one before, plus `slack` of it; with `than`, each ratio to that series.
         Falls = "falls",
+        /// The greatest value lies from `least` to `most`; with `than`, the greatest ratio to that series.
+        Greatest = "greatest",
         /// The greatest value of a curve stands at an x from `least` to `most`.
         Peak = "peak",
         /// The first x at which the curve is below `part` of the greatest value before it lies from `least` to `most`.
         Knee = "knee",
         /// No value is below `part` of the greatest value before it.
         NoKnee = "no-knee",
-        /// Each value is at least `factor` times that of the series `than` at the same x.
+        /// Each value is at least `factor` times that of the series `than` at the same x; with `against`, each ratio to
+        /// `than` is at least `factor` times that of those two.
         Above = "above",
         /// Each value divided by that of the series `than` at the same x lies from `least` to `most`.
         Ratio = "ratio",
         /// Pearson's correlation of the dots lies from `least` to `most`.
         Correlation = "correlation",
+    }
+}
+
+impl Rule {
+    /// Whether it is about ratios where there is a series to compare with.
+    pub(super) const fn is_of_ratios(self) -> bool {
+        matches!(self, Self::Rises | Self::Falls | Self::Greatest)
     }
 }
 
@@ -159,8 +183,12 @@ section! {
         set: Vec<String> = Vec::new();
         /// Seeds of each point; the study's where left out.
         seeds: Option<u32> = None, 1..=1000;
+        /// What becomes of the values of a point's seeds (sweep).
+        over_seeds: OverSeeds = OverSeeds::Mean;
         /// Whether `--quick` has it.
         quick: bool = true;
+        /// Seeds of each point in the short form; those of the study's `[quick]` where left out.
+        quick_seeds: Option<u32> = None, 1..=1000;
         /// Keys that its points set in the short form, after all others, in place of those of the study's.
         quick_set: Option<Vec<String>> = None;
         /// The unknown under whose assumptions it is judged.
@@ -253,13 +281,15 @@ section! {
         rule: Rule = Rule::Between;
         /// The curves of which it is said; all where left out.
         series: Vec<String> = Vec::new();
-        /// The curve compared with (above, ratio).
+        /// The curve compared with (above, ratio; rises, falls and greatest may have one).
         than: String = String::new();
+        /// Two curves (above): the first over the second is what `series` over `than` is compared with.
+        against: Vec<String> = Vec::new();
         /// The least x that counts.
         from: Option<f64> = None;
         /// The greatest x that counts.
         to: Option<f64> = None;
-        /// The lower bound (between, ratio: of the value; peak, knee: of x).
+        /// The lower bound (between, ratio, greatest: of the value; peak, knee: of x).
         least: Option<f64> = None;
         /// The upper bound.
         most: Option<f64> = None;

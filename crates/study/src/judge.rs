@@ -2,14 +2,15 @@
 
 use super::catalog::Study;
 use super::curve::{Curve, curve};
-use super::file::{Claim, Figure, FigureKind, Published, Rule};
+use super::file::{Claim, Figure, FigureKind, OverSeeds, Published, Rule};
 use super::outcome::{
     AxisOutcome, CurveOutcome, FigureOutcome, Finding, ModelOutcome, PublishedOutcome, SCHEMA, StudyOutcome, Under,
     Verdict,
 };
 use super::plan::{Plan, PlannedFigure};
 use super::record::Record;
-use super::rule::{Points, Truth, decide, number, value};
+use super::rule::{Points, decide, number, ratios};
+use super::sample::{Truth, value};
 
 impl From<Truth> for Verdict {
     fn from(truth: Truth) -> Self {
@@ -213,7 +214,17 @@ impl Judged<'_> {
                 if points.len() < needed || than.as_ref().is_some_and(Vec::is_empty) {
                     continue;
                 }
-                let (truth, detail) = decide(claim, &points, than.as_ref());
+                let (truth, detail) = match (&claim.against[..], &than) {
+                    ([first, second], Some(than)) => {
+                        let (first, second) =
+                            (self.points(first, assumption, from, to), self.points(second, assumption, from, to));
+                        match (ratios(&points, than), ratios(&first, &second)) {
+                            (Ok(ours), Ok(others)) => decide(claim, &ours, Some(&others)),
+                            (Err(detail), _) | (_, Err(detail)) => (Truth::Unsure, detail),
+                        }
+                    }
+                    _ => decide(claim, &points, than.as_ref()),
+                };
                 // A bar has no x to name.
                 let detail = if self.is_bars() { detail.replace("at 0: ", "") } else { detail };
                 if worst.as_ref().is_none_or(|(least, _)| truth < *least) {
@@ -244,13 +255,20 @@ impl Judged<'_> {
         };
         let slack = if claim.slack > 0.0 { format!(", within {:.0} %", claim.slack * 100.0) } else { String::new() };
         let part = format!("{:.0} % of its greatest value before", claim.part * 100.0);
+        let what = if claim.than.is_empty() { "value".to_owned() } else { format!("ratio to {}", claim.than) };
         let rule = match claim.rule {
             Rule::Between => format!("each value is {}", bounds(unit)),
-            Rule::Rises => format!("no value is below the one before{slack}"),
-            Rule::Falls => format!("no value is above the one before{slack}"),
+            Rule::Rises => format!("no {what} is below the one before{slack}"),
+            Rule::Falls => format!("no {what} is above the one before{slack}"),
+            Rule::Greatest if claim.than.is_empty() => format!("the greatest value is {}", bounds(unit)),
+            Rule::Greatest => format!("the greatest {what} is {}", bounds("")),
             Rule::Peak => format!("the greatest value stands at {axis} {}", bounds("")),
             Rule::Knee => format!("the first value below {part} stands at {axis} {}", bounds("")),
             Rule::NoKnee => format!("no value is below {part}"),
+            Rule::Above if claim.against.len() == 2 => {
+                let [first, second] = [&claim.against[0], &claim.against[1]];
+                format!("each {what} is at least {} times that of {first} to {second}", number(claim.factor))
+            }
             Rule::Above => format!("each value is at least {} times that of {}", number(claim.factor), claim.than),
             Rule::Ratio => format!("each value divided by that of {} is {}", claim.than, bounds("")),
             Rule::Correlation => format!("the correlation is {}", bounds("")),
@@ -262,7 +280,12 @@ impl Judged<'_> {
             (Some(from), Some(to)) if from == to => format!(", {axis} {}", number(from)),
             (Some(from), Some(to)) => format!(", {axis} {} to {}", number(from), number(to)),
         };
-        format!("{}: {rule}{range}", series.join(", "))
+        let over = match self.figure.over_seeds {
+            OverSeeds::Mean => "",
+            OverSeeds::Deviation => "by the standard deviation over seeds, ",
+            OverSeeds::Variation => "by the coefficient of variation over seeds, ",
+        };
+        format!("{}: {over}{rule}{range}", series.join(", "))
     }
 
     /// The verdict over all assumptions: theirs if they agree, else *cannot tell*.

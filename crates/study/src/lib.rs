@@ -17,12 +17,14 @@ mod outcome;
 mod plan;
 mod record;
 mod rule;
+mod sample;
+mod spread;
 mod template;
 
 pub use catalog::{Study, names};
 pub use file::{
-    Assumption, Axis, Claim, Figure, FigureKind, Model, Published, Quick, Reduce, Rule, Scalar, Series, StudyFile,
-    Unknown,
+    Assumption, Axis, Claim, Figure, FigureKind, Model, OverSeeds, Published, Quick, Reduce, Rule, Scalar, Series,
+    StudyFile, Unknown,
 };
 pub use judge::judge;
 pub use metric::{MetricError, measure};

@@ -5,7 +5,7 @@
 use super::metric_path::unknown;
 use super::record::Measured;
 use results::metrics::{Metrics, Row};
-use results::{CLIENTS, DISKS, LINKS, MASTER, NODES, RUN, RunResult, TRAFFIC, Value, summary};
+use results::{CLIENTS, DISKS, JOBS, LINKS, MASTER, NODES, RUN, RunResult, TRAFFIC, Value, summary};
 use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
 
@@ -97,7 +97,7 @@ fn of_clients(result: &RunResult, path: &str) -> Result<Measured, String> {
     measured(&Value::List(traffic.clients.iter().map(|client| metric.value(Row::new(client, result))).collect()))
 }
 
-/// A sampled series of a traffic, a node or a disk, of what the master node sends and receives, or of the whole
+/// A sampled series of a traffic, a node, a job or a disk, of what the master node sends and receives, or of the whole
 /// network.
 fn of_series(result: &RunResult, path: &str) -> Result<Vec<f64>, String> {
     let Some((name, field)) = path.rsplit_once('.') else {
@@ -109,6 +109,7 @@ fn of_series(result: &RunResult, path: &str) -> Result<Vec<f64>, String> {
         of_row("master node", &MASTER, result, master, field),
         of_row("traffic", &TRAFFIC, result, result.traffic.iter().find(|traffic| traffic.name == name), field),
         of_row("node", &NODES, result, result.nodes.iter().find(|node| node.name == name), field),
+        of_row("job", &JOBS, result, result.jobs.iter().find(|job| job.name == name), field),
         of_row("disk", &DISKS, result, result.disks.iter().find(|disk| disk.name == name), field),
         of_row("sum over all connections", &RUN, result, all, field),
     ];

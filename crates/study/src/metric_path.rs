@@ -1,7 +1,7 @@
 //! Whether a run can have a metric, as far as its path says: the names of links, nodes and traffic are the scenario's.
 
 use results::metrics::Described;
-use results::{CLIENTS, DISKS, LINKS, MASTER, NODES, RUN, TRAFFIC};
+use results::{CLIENTS, DISKS, JOBS, LINKS, MASTER, NODES, RUN, TRAFFIC};
 use units::nearest;
 
 /// Checks the path of a metric. The error says what is wrong with it, and what is near.
@@ -16,7 +16,8 @@ pub fn check(path: &str) -> Result<(), String> {
             known(&last(rest, "a client's metric is written client.TRAFFIC.drops")?, &CLIENTS.paths())
         }
         Some(("series", rest)) => {
-            let all = [MASTER.series(), TRAFFIC.series(), NODES.series(), DISKS.series(), RUN.series()].concat();
+            let all = [MASTER.series(), TRAFFIC.series(), NODES.series(), JOBS.series(), DISKS.series(), RUN.series()]
+                .concat();
             known(&last(rest, "a series is written series.TRAFFIC.goodput or series.NODE.cpu")?, &all)
         }
         _ => of_summary(path),

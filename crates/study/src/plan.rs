@@ -79,7 +79,11 @@ impl Plan {
         let mut runs = Runs::default();
         let mut figures = Vec::new();
         for (index, figure) in study.file.figure.iter().enumerate().filter(|(_, figure)| figure.quick || !quick) {
-            let own = if quick { study.file.quick.seeds } else { figure.seeds.unwrap_or(study.file.seeds) };
+            let own = if quick {
+                figure.quick_seeds.unwrap_or(study.file.quick.seeds)
+            } else {
+                figure.seeds.unwrap_or(study.file.seeds)
+            };
             figures.push(figure_of(study, index, figure, quick, seeds.unwrap_or(own), &mut runs)?);
         }
         Ok(Self { quick, runs: runs.all, figures })

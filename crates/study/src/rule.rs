@@ -1,83 +1,7 @@
 //! Rules of claims, in three-valued logic: the intervals over seeds say yes, no, or leave it open.
 
 use super::file::{Claim, Rule};
-use results::Estimate;
-use std::fmt::Write;
-
-/// A mean and the 95 % interval about it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Interval {
-    pub low: f64,
-    pub mean: f64,
-    pub high: f64,
-}
-
-/// Whether something holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Truth {
-    No,
-    Unsure,
-    Yes,
-}
-
-impl Interval {
-    /// The mean of values and its interval; the value itself where there is one.
-    pub fn of(values: &[f64]) -> Option<Self> {
-        let estimate = Estimate::of(values)?;
-        let half_width = estimate.half_width.unwrap_or(0.0);
-        Some(Self { low: estimate.mean - half_width, mean: estimate.mean, high: estimate.mean + half_width })
-    }
-
-    /// Whether it is at least `bound`: no, if even its upper end is below.
-    fn at_least(self, bound: f64) -> Truth {
-        if self.low >= bound {
-            Truth::Yes
-        } else if self.high < bound {
-            Truth::No
-        } else {
-            Truth::Unsure
-        }
-    }
-
-    /// Whether it lies within bounds: yes if all of it does, no if none of it does.
-    pub fn within(self, least: f64, most: f64) -> Truth {
-        let at_most = Self { low: -self.high, mean: -self.mean, high: -self.low };
-        self.at_least(least).min(at_most.at_least(-most))
-    }
-}
-
-/// A value of a curve: that of each seed, and all together.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Sample {
-    by_seed: Vec<Option<f64>>,
-    pub interval: Interval,
-}
-
-impl Sample {
-    /// None where no seed gave a value.
-    pub fn of(by_seed: Vec<Option<f64>>) -> Option<Self> {
-        let values: Vec<f64> = by_seed.iter().flatten().copied().collect();
-        Interval::of(&values).map(|interval| Self { by_seed, interval })
-    }
-
-    /// Applies `of` to two values seed by seed, where both have one: the paired t interval with common random numbers
-    /// (Law, Simulation Modeling and Analysis, sections 10.2.1 and 11.2). Every random quantity has its own stream, so
-    /// a seed gives both the same arrivals and sizes, and their effect drops out.
-    fn paired(&self, other: &Self, of: impl Fn(f64, f64) -> f64) -> Option<Interval> {
-        let pairs = self.by_seed.iter().zip(&other.by_seed);
-        let values: Vec<f64> = pairs.filter_map(|(a, b)| Some(of((*a)?, (*b)?))).collect();
-        Interval::of(&values)
-    }
-
-    /// Whether it is at least `factor` times another, and their difference as text.
-    fn at_least(&self, other: &Self, factor: f64) -> (Truth, String) {
-        let Some(between) = self.paired(other, |a, b| a - factor * b) else {
-            return (Truth::Unsure, "no seed has both".to_owned());
-        };
-        let times = if factor == 1.0 { String::new() } else { format!("{} times ", number(factor)) };
-        (between.at_least(0.0), format!("{} more than {times}that", value(between)))
-    }
-}
+use super::sample::{Interval, Sample, Truth, value};
 
 /// The judged points of a curve: x and value.
 pub type Points = Vec<(f64, Sample)>;
@@ -86,6 +10,13 @@ pub type Points = Vec<(f64, Sample)>;
 /// deciding point as text.
 pub fn decide(claim: &Claim, points: &Points, than: Option<&Points>) -> (Truth, String) {
     let (least, most) = (claim.least.unwrap_or(f64::NEG_INFINITY), claim.most.unwrap_or(f64::INFINITY));
+    if let Some(than) = than.filter(|_| claim.rule.is_of_ratios()) {
+        return match ratios(points, than) {
+            Ok(ratios) if ratios.len() > usize::from(claim.rule != Rule::Greatest) => decide(claim, &ratios, None),
+            Ok(_) => (Truth::Unsure, "too few points have both".to_owned()),
+            Err(detail) => (Truth::Unsure, detail),
+        };
+    }
     match claim.rule {
         Rule::Between => worst(points.iter().map(|(x, y)| (y.interval.within(least, most), at(*x, y.interval)))),
         Rule::Rises => worst(points.windows(2).map(|pair| {
@@ -103,11 +34,12 @@ pub fn decide(claim: &Claim, points: &Points, than: Option<&Points>) -> (Truth, 
             (truth, format!("{} against {}: {between}", at(x, y.interval), value(other.interval)))
         })),
         Rule::Ratio => worst(matched(points, than).map(|(x, y, other)| {
-            let ratio = y.paired(other, |a, b| a / b).filter(|ratio| ratio.low.is_finite() && ratio.high.is_finite());
+            let ratio = y.ratio(other).map(|ratio| ratio.interval);
             let truth = ratio.map_or(Truth::Unsure, |ratio| ratio.within(least, most));
             let ratio = ratio.map_or_else(|| "no number".to_owned(), value);
             (truth, format!("{} / {} = {ratio}", at(x, y.interval), value(other.interval)))
         })),
+        Rule::Greatest => greatest(points, least, most),
         Rule::Peak => peak(points, least, most),
         Rule::Knee => knee(points, claim.part, least, most),
         Rule::NoKnee => no_knee(points, claim.part),
@@ -115,15 +47,24 @@ pub fn decide(claim: &Claim, points: &Points, than: Option<&Points>) -> (Truth, 
     }
 }
 
+/// A curve divided by another, where both have an x; else what is no number.
+pub fn ratios(points: &Points, than: &Points) -> Result<Points, String> {
+    let ratio = |(x, y, other): (f64, &Sample, &Sample)| match y.ratio(other) {
+        Some(ratio) => Ok((x, ratio)),
+        None => Err(format!("{} / {} is no number", at(x, y.interval), value(other.interval))),
+    };
+    matched(points, Some(than)).map(ratio).collect()
+}
+
 /// The deciding comparison: one that fails, else one that is unsure, else the last.
 fn worst(comparisons: impl Iterator<Item = (Truth, String)>) -> (Truth, String) {
-    let mut worst = (Truth::Yes, String::new());
+    let mut worst: Option<(Truth, String)> = None;
     for (truth, detail) in comparisons {
-        if truth < worst.0 || (truth == worst.0 && truth == Truth::Yes) {
-            worst = (truth, detail);
+        if worst.as_ref().is_none_or(|(least, _)| truth < *least || (truth == *least && truth == Truth::Yes)) {
+            worst = Some((truth, detail));
         }
     }
-    worst
+    worst.unwrap_or_else(|| (Truth::Unsure, "nothing to compare".to_owned()))
 }
 
 fn matched<'a>(points: &'a Points, than: Option<&'a Points>) -> impl Iterator<Item = (f64, &'a Sample, &'a Sample)> {
@@ -131,6 +72,15 @@ fn matched<'a>(points: &'a Points, than: Option<&'a Points>) -> impl Iterator<It
         let (_, other) = than?.iter().find(|(other_x, _)| other_x == x)?;
         Some((*x, y, other))
     })
+}
+
+/// The greatest value. It is no less than the greatest lower end, and no more than the greatest upper end.
+fn greatest(points: &Points, least: f64, most: f64) -> (Truth, String) {
+    let most_of =
+        |of: fn(Interval) -> f64| points.iter().map(|(_, y)| of(y.interval)).fold(f64::NEG_INFINITY, f64::max);
+    let all = Interval { low: most_of(|y| y.low), mean: most_of(|y| y.mean), high: most_of(|y| y.high) };
+    let place = points.iter().max_by(|a, b| a.1.interval.mean.total_cmp(&b.1.interval.mean));
+    (all.within(least, most), place.map_or_else(String::new, |(x, y)| format!("greatest {}", at(*x, y.interval))))
 }
 
 /// Position of the maximum. Every x whose value may be the greatest counts.
@@ -227,16 +177,6 @@ fn at(x: f64, y: Interval) -> String {
     format!("at {}: {}", number(x), value(y))
 }
 
-/// "43.1 ± 3.2".
-pub fn value(y: Interval) -> String {
-    let mut text = number(y.mean);
-    let half_width = (y.high - y.low) / 2.0;
-    if half_width > 0.0 {
-        let _ = write!(text, " ± {}", number(half_width));
-    }
-    text
-}
-
 /// Four significant digits, no fewer than the whole part has.
 pub fn number(value: f64) -> String {
     let decimals = match value.abs() {
@@ -253,6 +193,7 @@ pub fn number(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::file::OverSeeds;
 
     /// Of one seed.
     fn exactly(value: f64) -> Sample {
@@ -260,7 +201,7 @@ mod tests {
     }
 
     fn seeds(values: &[f64]) -> Sample {
-        Sample::of(values.iter().copied().map(Some).collect()).expect("values")
+        Sample::of(values.iter().copied().map(Some).collect(), OverSeeds::Mean).expect("values")
     }
 
     /// Two seeds whose 95 % interval that is: half its width is t = 12.706 times half of what lies between them.
@@ -316,7 +257,8 @@ mod tests {
     #[test]
     fn seeds_without_a_value_pair_with_nothing() {
         let above = |ours: Vec<Option<f64>>, other: Vec<Option<f64>>| {
-            let (ours, other) = (Sample::of(ours).expect("a value"), Sample::of(other).expect("a value"));
+            let of = |values| Sample::of(values, OverSeeds::Mean).expect("a value");
+            let (ours, other) = (of(ours), of(other));
             decide(&claim(Rule::Above), &vec![(1.0, ours)], Some(&vec![(1.0, other)])).0
         };
         // The first seed alone has both.
@@ -383,5 +325,26 @@ mod tests {
         let least = |least| decide(&Claim { least: Some(least), ..claim(Rule::Correlation) }, &points, None);
         assert!(least(0.42).1.starts_with("r = 0.816"), "{}", least(0.42).1);
         assert_eq!((least(0.42).0, least(0.44).0, least(0.96).0), (Truth::Yes, Truth::Unsure, Truth::No));
+    }
+
+    /// The first curve gains 10 of 110, then 30 of 110: its ratio to the other falls from 1.1 to 0.8, though both rise.
+    #[test]
+    fn rises_falls_and_greatest_may_be_of_ratios() {
+        let of = |values: [f64; 2]| -> Points { vec![(1.0, exactly(values[0])), (2.0, exactly(values[1]))] };
+        let (ours, other) = (of([110.0, 120.0]), of([100.0, 150.0]));
+        let decide = |rule, than: Option<&Points>| decide(&claim(rule), &ours, than).0;
+        assert_eq!(decide(Rule::Falls, Some(&other)), Truth::Yes);
+        assert_eq!(decide(Rule::Falls, None), Truth::No);
+        assert_eq!(decide(Rule::Rises, Some(&other)), Truth::No);
+        let greatest = |least, most, than| {
+            let claim = Claim { least: Some(least), most: Some(most), ..claim(Rule::Greatest) };
+            super::decide(&claim, &ours, than).0
+        };
+        assert_eq!(greatest(1.05, 1.15, Some(&other)), Truth::Yes);
+        assert_eq!(greatest(0.7, 0.9, Some(&other)), Truth::No, "0.8 is not the greatest");
+        assert_eq!(greatest(120.0, 120.0, None), Truth::Yes);
+        // Nothing to divide by, and nothing left to compare.
+        assert_eq!(decide(Rule::Rises, Some(&vec![(1.0, exactly(100.0))])), Truth::Unsure);
+        assert_eq!(decide(Rule::Rises, Some(&of([0.0, 0.0]))), Truth::Unsure);
     }
 }

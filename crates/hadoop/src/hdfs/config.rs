@@ -1,5 +1,6 @@
 //! Settings of the file system, with Hadoop's property names and defaults.
 
+use super::balancer::BalancerConfig;
 use super::erasure::ErasureCode;
 use units::{Bytes, Time};
 
@@ -73,6 +74,8 @@ pub struct HdfsConfig {
     pub acquire_failures: u32,
     /// `dfs.client.retry.window.base`: pause before the next round.
     pub retry_window: Time,
+    /// The Balancer, if one is started.
+    pub balancer: Option<BalancerConfig>,
 }
 
 /// Seconds that HDFS's coder in Java takes for a byte of a cell that is made, and one of the cells that it is made of.
@@ -110,6 +113,7 @@ impl Default for HdfsConfig {
             complete_retries: 5,
             acquire_failures: 3,
             retry_window: Time::from_secs(3),
+            balancer: None,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The Hadoop distributed file system: NameNode, DataNodes and their clients.
 
+mod balancer;
 mod config;
 mod datanode;
 mod erasure;
@@ -15,6 +16,7 @@ mod wire;
 mod write;
 
 pub use crate::ids::{BlockId, FileId, ReadId, WriteId};
+pub use balancer::{Balanced, BalancerConfig, Exit, Fill, Task as BalancerTask, plan as plan_balancing};
 pub use config::HdfsConfig;
 pub use erasure::ErasureCode;
 pub use namespace::{Block, File, Namespace};
@@ -23,7 +25,9 @@ pub use request::{Call, Channel, Message, PipelineMessage, ReadMessage, Request,
 use crate::context::Context;
 use crate::effect::{End, Service};
 use crate::ids::{ConnId, NodeId, PipelineId, Server};
+use crate::numbers::count;
 use crate::rpc::{self, ServerConfig};
+use balancer::Balancer;
 use datanode::{DataNode, Replica};
 use des::RandomStream;
 use namenode::NameNode;
@@ -67,11 +71,15 @@ pub struct Hdfs {
     counters: HdfsCounters,
     namenode: NameNode,
     datanodes: Vec<DataNode>,
+    /// By node, the bytes of its replicas when the run began.
+    stored_at_start: Vec<Bytes>,
     reads: BTreeMap<ReadId, Read>,
     writes: BTreeMap<WriteId, Write>,
     gathers: BTreeMap<ReadId, Gather>,
     striped_writes: BTreeMap<WriteId, StripedWrite>,
     pipelines: BTreeMap<PipelineId, Pipeline>,
+    balancer: Balancer,
+    seed: u64,
     /// Placement, and the choice among equal replicas.
     random: RandomStream,
     /// When DataNodes first speak.
@@ -90,11 +98,14 @@ impl Hdfs {
             counters: HdfsCounters::default(),
             namenode: NameNode::new(nodes),
             datanodes: (0..nodes).map(|_| DataNode::default()).collect(),
+            stored_at_start: vec![Bytes::ZERO; nodes],
             reads: BTreeMap::new(),
             writes: BTreeMap::new(),
             gathers: BTreeMap::new(),
             striped_writes: BTreeMap::new(),
             pipelines: BTreeMap::new(),
+            balancer: Balancer::default(),
+            seed,
             random: RandomStream::new(seed, "hdfs/placement", 0),
             phases: RandomStream::new(seed, "hdfs/phases", 0),
             next: 0,
@@ -107,6 +118,14 @@ impl Hdfs {
     /// Files, blocks and replicas as the NameNode knows them.
     pub fn namespace(&self) -> &Namespace {
         &self.namespace
+    }
+    /// Bytes of the finished replicas on a node.
+    pub fn stored(&self, node: NodeId) -> Bytes {
+        self.datanodes[node.0 as usize].replicas.values().map(|replica| replica.length).sum()
+    }
+    /// The same when the run began.
+    pub fn stored_at_start(&self, node: NodeId) -> Bytes {
+        self.stored_at_start[node.0 as usize]
     }
     /// What it has moved.
     pub fn counters(&self) -> &HdfsCounters {
@@ -207,7 +226,9 @@ impl Hdfs {
     }
 
     pub(crate) fn on_start(&mut self, ctx: &mut Context) {
+        self.stored_at_start = (0..count(self.datanodes.len())).map(|node| self.stored(NodeId(node))).collect();
         self.start_namenode(ctx);
+        self.start_balancer(ctx, self.seed);
         self.start_datanodes(ctx);
     }
 
@@ -219,6 +240,9 @@ impl Hdfs {
             Request::ReportAgain { node, life } => self.report_again_due(ctx, node, life),
             Request::Recheck => self.recheck(ctx),
             Request::Redundancy => self.restore_redundancy(ctx),
+            Request::Balance => self.balance(ctx),
+            Request::MovesOver => self.moves_over(ctx),
+            Request::PieceDue(pipeline) => self.piece_due(ctx, pipeline),
             Request::ReadAgain(read) => self.locate(ctx, read),
             Request::ReadDue(read) => self.read_due(ctx, read),
             Request::WriteAgain(write, what) => self.ask(ctx, write, what),
@@ -247,6 +271,7 @@ impl Hdfs {
         self.reads_node_down(ctx, node);
         self.writes_node_down(ctx, node);
         self.pipelines_node_down(ctx, node);
+        self.moves_node_down(ctx, node);
     }
     pub(crate) fn on_node_up(&mut self, ctx: &mut Context, node: NodeId) {
         if node == ctx.nodes.master() { self.namenode_up(ctx.now) } else { self.datanode_up(ctx, node) }

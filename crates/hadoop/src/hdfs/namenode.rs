@@ -68,6 +68,10 @@ impl NameNode {
     pub fn is_alive(&self, node: NodeId) -> bool {
         self.known[node.0 as usize].alive
     }
+    /// A DataNode is to delete its replica of a block.
+    pub fn delete(&mut self, node: NodeId, block: BlockId) {
+        self.known(node).deletions.push(block);
+    }
     fn known(&mut self, node: NodeId) -> &mut Known {
         &mut self.known[node.0 as usize]
     }
@@ -110,8 +114,14 @@ impl Hdfs {
     pub(crate) fn on_served(&mut self, ctx: &mut Context, id: CallId, call: Call) {
         match call {
             Call::Heartbeat { node, transfers } => self.on_heartbeat(ctx, id, node, transfers),
-            Call::BlockReport(node) => self.block_report(ctx, node),
-            Call::Received { node, block } => self.replica_reported(ctx, block, node),
+            Call::BlockReport(node) => {
+                self.block_report(ctx, node);
+                self.note_moves(ctx);
+            }
+            Call::Received { node, block } => {
+                self.replica_reported(ctx, block, node);
+                self.note_moves(ctx);
+            }
             Call::Write(write, WriteCall::AddBlock) => self.allocate(ctx, write),
             Call::Write(write, WriteCall::Complete) => self.complete(write),
             Call::Locate(_) | Call::Write(_, WriteCall::Create | WriteCall::UpdatePipeline) => {}
@@ -169,6 +179,7 @@ impl Hdfs {
         }
         record.replicas.push(node);
         record.length = record.length.max(length);
+        self.replica_moved(ctx.now, block, node);
         if let Some(pending) = self.namenode.pending.get_mut(&block)
             && pending.targets.contains(&node)
         {
@@ -191,7 +202,7 @@ impl Hdfs {
         let excess = (0..replicas.len()).max_by_key(|i| (crowd(replicas[*i]), *i));
         if let Some(excess) = excess {
             let node = self.namespace.block_mut(block).replicas.remove(excess);
-            self.namenode.known(node).deletions.push(block);
+            self.namenode.delete(node, block);
         }
     }
 

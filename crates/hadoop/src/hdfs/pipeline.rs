@@ -30,8 +30,9 @@ pub(super) enum Source {
     Stream(WriteId),
     /// An erasure-coded output stream, of which the block is a part.
     Part { write: WriteId, part: usize },
-    /// A DataNode's replica, on this disk; asked of it up to here.
-    Replica { disk: u32, asked: Bytes },
+    /// A DataNode's replica, on this disk; asked of it up to here. The pieces of one that the Balancer moves wait for
+    /// bandwidth.
+    Replica { disk: u32, asked: Bytes, moved: bool },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,6 +99,8 @@ pub(super) struct Pipeline {
     unacknowledged: VecDeque<Packet>,
     progress: Time,
     watched: bool,
+    /// A piece waits for the Balancer's bandwidth.
+    paused: bool,
 }
 
 impl Pipeline {
@@ -118,7 +121,12 @@ impl Pipeline {
             unacknowledged: VecDeque::new(),
             progress: now,
             watched: false,
+            paused: false,
         }
+    }
+    /// It need not wait for bandwidth any longer.
+    pub const fn resume(&mut self) {
+        self.paused = false;
     }
     pub fn nodes(&self) -> &[NodeId] {
         &self.nodes
@@ -234,7 +242,7 @@ impl Hdfs {
 
     /// Moves what can be moved: packets from the client and from DataNode to DataNode, bytes to disks, acknowledgements
     /// back.
-    fn pump(&mut self, ctx: &mut Context, id: PipelineId) {
+    pub(super) fn pump(&mut self, ctx: &mut Context, id: PipelineId) {
         self.send_packets(ctx, id);
         self.take_packets(ctx, id);
         self.write_disks(ctx, id);
@@ -242,18 +250,37 @@ impl Hdfs {
         self.watch_pipeline(ctx, id);
     }
 
+    /// A DataNode that sends a replica reads it ahead; a moved one no faster than the Balancer's bandwidth.
+    fn read_replica(&mut self, ctx: &mut Context, id: PipelineId) {
+        let (readahead, chunk) = (self.config.readahead, self.config.disk_chunk);
+        loop {
+            let Some(pipeline) = self.pipelines.get(&id) else { return };
+            let Source::Replica { disk, asked, moved } = pipeline.source else { return };
+            let block = self.namespace.block(pipeline.block);
+            let bytes = chunk.min(block.length - asked);
+            if bytes == Bytes::ZERO || asked >= pipeline.sent + readahead || pipeline.paused {
+                return;
+            }
+            let (from, to, stream) = (pipeline.client, pipeline.nodes[0], block.stream);
+            let leave = if moved { self.piece_may_leave(ctx.now, (from, to), bytes) } else { Ok(()) };
+            let Some(pipeline) = self.pipelines.get_mut(&id) else { return };
+            if let Err(due) = leave {
+                pipeline.paused = true;
+                return ctx.timer(due, Request::PieceDue(id));
+            }
+            pipeline.source = Source::Replica { disk, asked: asked + bytes, moved };
+            ctx.disk(
+                from,
+                DiskTransfer { disk, op: DiskOp::Read, stream, offset: asked, bytes },
+                Request::SourceDisk(id),
+            );
+        }
+    }
+
     fn send_packets(&mut self, ctx: &mut Context, id: PipelineId) {
+        self.read_replica(ctx, id);
         let config = &self.config;
         let Some(pipeline) = self.pipelines.get_mut(&id) else { return };
-        if let Source::Replica { disk, asked } = &mut pipeline.source {
-            while *asked < self.namespace.block(pipeline.block).length && *asked < pipeline.sent + config.readahead {
-                let bytes = config.disk_chunk.min(self.namespace.block(pipeline.block).length - *asked);
-                let stream = self.namespace.block(pipeline.block).stream;
-                let transfer = DiskTransfer { disk: *disk, op: DiskOp::Read, stream, offset: *asked, bytes };
-                *asked += bytes;
-                ctx.disk(pipeline.client, transfer, Request::SourceDisk(id));
-            }
-        }
         while !pipeline.last_sent
             && pipeline.unacknowledged.len() < config.max_packets as usize
             && pipeline.has_room(0, config.send_buffer, config.read_window)
@@ -469,10 +496,18 @@ impl Hdfs {
         if self.namespace.group_of(copy.block).is_some() {
             return self.rebuild_part(ctx, node, copy.block);
         }
-        let Some(replica) = self.datanode(node).replicas.get(&copy.block).copied() else { return };
-        let source = Source::Replica { disk: replica.place.disk, asked: Bytes::ZERO };
+        self.send_replica(ctx, node, copy, false);
+    }
+    /// A DataNode sends its replica to another for the Balancer. Returns whether it has one.
+    pub(super) fn move_block(&mut self, ctx: &mut Context, node: NodeId, copy: Copy) -> bool {
+        self.send_replica(ctx, node, copy, true)
+    }
+    fn send_replica(&mut self, ctx: &mut Context, node: NodeId, copy: Copy, moved: bool) -> bool {
+        let Some(replica) = self.datanode(node).replicas.get(&copy.block).copied() else { return false };
+        let source = Source::Replica { disk: replica.place.disk, asked: Bytes::ZERO, moved };
         let pipeline = Pipeline::new(source, node, copy.block, copy.targets, Bytes::ZERO, ctx.now);
         let id = self.start_pipeline(ctx, pipeline);
         self.pump(ctx, id);
+        true
     }
 }

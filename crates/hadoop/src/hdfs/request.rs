@@ -16,6 +16,12 @@ pub enum Request {
     Recheck,
     /// The NameNode looks for blocks with too few replicas.
     Redundancy,
+    /// The Balancer's next iteration is due.
+    Balance,
+    /// Moves of the Balancer are over.
+    MovesOver,
+    /// A move of the Balancer has bandwidth again.
+    PieceDue(PipelineId),
     /// The pause before a read's next round over the replicas is over.
     ReadAgain(ReadId),
     /// A read may have stood still for too long.

@@ -567,6 +567,16 @@ impl MapReduce {
             _ => None,
         }
     }
+    /// How far an attempt is, from 0 to 1; one that is done counts as one before its master knows.
+    pub(crate) fn progress_now(&self, id: AttemptId) -> f64 {
+        let attempt = &self.attempts[id.0 as usize];
+        match &attempt.body {
+            Body::Placed | Body::Starting(_) => 0.0,
+            Body::Map(map) => map.progress(),
+            Body::Reduce(reduce) => reduce.progress(),
+            Body::Closing(_) | Body::Reporting | Body::Exited => f64::from(u8::from(attempt.failure.is_none())),
+        }
+    }
     /// Whether jobs wait for locality at all in Hadoop 1: its FIFO scheduler does not.
     pub(crate) fn delays(&self) -> bool {
         self.scheduler.policy == Policy::Fair

@@ -237,6 +237,19 @@ impl Job {
         }
     }
 
+    /// Finds where the splits are now: replicas may have moved, or have been made again, since the run began.
+    pub fn locate(&mut self, hdfs: &Hdfs) {
+        // Maps of named files run near the small files that name them.
+        if matches!(self.spec.input, JobInput::Named(_)) {
+            return;
+        }
+        for split in self.splits.iter_mut().filter(|split| split.home.is_none()) {
+            if let Some(piece) = split.blocks.first() {
+                split.hosts = hdfs.namespace().holders(piece.block);
+            }
+        }
+    }
+
     pub fn task(&self, kind: TaskKind, task: u32) -> &Task {
         match kind {
             TaskKind::Map => &self.maps[task as usize],

@@ -56,6 +56,7 @@ impl MapReduce {
             return;
         }
         job.record.launch = Some(platform.ctx.now);
+        job.locate(platform.hdfs);
         // What runs in the AppMaster follows from its launch, recorded or not.
         if !self.goes_uber(platform, id) && !self.begin_plan(platform.ctx, id) {
             let job = &mut self.jobs[id.0 as usize];

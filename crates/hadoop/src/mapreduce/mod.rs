@@ -14,6 +14,7 @@ mod job;
 mod map;
 mod master;
 pub mod merge;
+mod progress;
 mod reduce;
 mod replay;
 pub(crate) mod request;

@@ -61,6 +61,15 @@ pub struct Totals {
     pub aborted: Bytes,
 }
 
+/// Bytes of map outputs that a node's reducers have received whole over the network, and that others have from it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Exchanged {
+    /// Received by its reducers.
+    pub received: Bytes,
+    /// Sent to reducers of other nodes.
+    pub sent: Bytes,
+}
+
 /// A map's output on its node.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct MapOutput {
@@ -114,6 +123,8 @@ pub struct Shuffle {
     idle: BTreeMap<(Fetcher, NodeId), ConnId>,
     config: ShuffleConfig,
     totals: BTreeMap<ApplicationId, Totals>,
+    /// By node.
+    exchanged: Vec<Exchanged>,
 }
 
 /// An output to fetch a partition of.
@@ -160,7 +171,12 @@ impl Shuffle {
             idle: BTreeMap::new(),
             config,
             totals: BTreeMap::new(),
+            exchanged: vec![Exchanged::default(); nodes],
         }
+    }
+    /// What a node has exchanged with others, all applications together.
+    pub fn exchanged(&self, node: NodeId) -> Exchanged {
+        self.exchanged[node.0 as usize]
     }
     /// What the fetchers have not been told yet.
     pub(crate) fn take_news(&mut self) -> Vec<(Fetcher, News)> {
@@ -413,7 +429,12 @@ impl Shuffle {
     fn arrived(&mut self, ctx: &mut Context, id: FetchId) {
         let Some(fetch) = self.fetches.get_mut(&id) else { return };
         let Wanted { output, bytes, .. } = fetch.batch.wanted[fetch.done];
-        let (fetcher, host, conn) = (fetch.batch.fetcher, fetch.batch.host, fetch.conn);
+        let Batch { fetcher, host, client, .. } = fetch.batch;
+        let conn = fetch.conn;
+        if host != client {
+            self.exchanged[client.0 as usize].received += bytes;
+            self.exchanged[host.0 as usize].sent += bytes;
+        }
         fetch.done += 1;
         fetch.received += bytes;
         self.news.push((fetcher, News::Arrived { host, output, bytes }));

@@ -39,6 +39,9 @@ pub struct ReportData {
     pub traffic: Vec<Traffic>,
     /// The master, then the workers.
     pub nodes: Vec<Node>,
+    /// How evenly jobs' loads are spread over the workers; left out where there are no jobs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub imbalance: Vec<Imbalance>,
     /// Where wireless nodes were; left out where there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub field: Option<FieldData>,
@@ -275,9 +278,23 @@ pub struct Node {
     pub sent: u64,
     /// Seconds of one core at speed 1.
     pub cpu_work_s: f64,
+    /// Of a worker of jobs, what of their bytes is its own: its loads in the order of `imbalance`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub loads: Vec<u64>,
     /// What it drew; left out where that is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub energy: Option<Drawn>,
+}
+
+/// The spread of a load over the workers.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Imbalance {
+    /// The load in words.
+    pub label: String,
+    /// The greatest over the mean; null where there is nothing.
+    pub max_over_mean: Option<f64>,
+    /// The coefficient of variation.
+    pub variation: Option<f64>,
 }
 
 /// What a node drew, in joules.

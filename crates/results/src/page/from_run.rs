@@ -1,16 +1,16 @@
 //! From a run's results to the page's data.
 
 use super::data::{
-    Attempts, Balance, Count, Drawn, Finding, Flows, Happening, Job, Node, Phase, ReportData, Segment, Stalled,
-    Traffic, Waits,
+    Attempts, Balance, Count, Drawn, Finding, Flows, Happening, Imbalance, Job, Node, Phase, ReportData, Segment,
+    Stalled, Traffic, Waits,
 };
 use super::{SCHEMA, connections, field, many, place, series, setup};
 use crate::job::JOB_BYTES;
 use crate::metrics::Row;
 use crate::network::NETWORK;
-use crate::{AttemptState, JobState, LinkEnd, RunResult, TaskKind, Waiting};
+use crate::{AttemptState, JobState, LinkEnd, NodeLoad, RunResult, TaskKind, Waiting};
 use scenario::Scenario;
-use units::{Energy, Time};
+use units::{Bytes, Energy, Time};
 
 /// Points of the distribution of completion times.
 const COMPLETION_POINTS: usize = 400;
@@ -51,6 +51,7 @@ impl ReportData {
                 .enumerate()
                 .map(|(number, node)| node_of_page(node, number as u32, result))
                 .collect(),
+            imbalance: result.imbalance.iter().map(imbalance).collect(),
             field: field::field(result),
             attempts: attempts(result),
             recorded: None,
@@ -242,7 +243,18 @@ fn node_of_page(node: &crate::Node, number: u32, result: &RunResult) -> Node {
         received: node.interface_received.get(),
         sent: node.interface_sent.get(),
         cpu_work_s: seconds(node.cpu_work),
+        loads: node.load.iter().flat_map(NodeLoad::values).map(Bytes::get).collect(),
         energy: energy.map(drawn),
+    }
+}
+
+fn imbalance(row: &crate::Imbalance) -> Imbalance {
+    // To the thousandth: finer than is shown, and short in JSON.
+    let short = |ratio: f64| (ratio * 1e3).round() / 1e3;
+    Imbalance {
+        label: row.words.to_owned(),
+        max_over_mean: row.greatest_over_mean().map(short),
+        variation: row.variation().map(short),
     }
 }
 

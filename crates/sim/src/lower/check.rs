@@ -2,6 +2,7 @@
 //! queues that cannot work.
 
 use super::bonds::{links, places};
+use super::hadoop::room_for_blocks;
 use super::phy::{mode, settings};
 use super::traffic::sizes;
 use super::{disks, queue, topology};
@@ -18,6 +19,7 @@ pub(super) fn check(check: &mut Check<'_>) {
     flows(check);
     disks::check(check);
     disks::check_faults(check);
+    balancer(check);
     queues(check);
     room(check);
     rate(check);
@@ -67,6 +69,21 @@ fn flows(check: &mut Check<'_>) {
     }
     if scenario.master.shared_buffer.is_some() {
         check.says("master.shared-buffer", "receive windows are not modelled with flows", help);
+    }
+}
+
+/// The Balancer knows how full a DataNode is.
+fn balancer(check: &mut Check<'_>) {
+    let scenario = check.scenario;
+    if scenario.hdfs.balancer.is_none() {
+        return;
+    }
+    let nodes = scenario.nodes();
+    let unknown = |node: &&scenario::NodeSpec| room_for_blocks(scenario, node) == Bytes::ZERO;
+    if let Some(node) = nodes.iter().skip(1).find(unknown) {
+        let message =
+            format!("the Balancer goes by how full DataNodes are, and the disks of {} have no size", node.name);
+        check.says("hdfs.balancer", message, "`hdfs.balancer.capacity`, or another `node.disk.preset`");
     }
 }
 

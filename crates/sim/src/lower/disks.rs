@@ -3,7 +3,7 @@
 use hadoop::{Data, Disks};
 use scenario::{Array, Check, Disk, DiskPreset, DiskRole, DiskScheduler, Node, RaidLevel, Storage, node_number};
 use storage::{ArraySpec, DiskSpec, MediaRate, SeekCurve, VolumeSpec};
-use units::Time;
+use units::{Bytes, Time};
 
 /// The model of a disk, or of an array of them.
 pub(super) fn volume(disk: &Disk, overrides: &Storage) -> VolumeSpec {
@@ -62,6 +62,19 @@ pub(super) fn disk_spec(disk: &Disk, overrides: &Storage) -> DiskSpec {
             DiskSpec::Flash(flash)
         }
     }
+}
+
+/// What a disk, or an array of them, can store of HDFS's blocks.
+pub(super) fn room_for_blocks(disk: &Disk, overrides: &Storage) -> Bytes {
+    if data(disk) == [Data::Intermediate] {
+        return Bytes::ZERO;
+    }
+    let disks = disk.array.as_ref().map_or(1, |array| match array.level {
+        RaidLevel::Raid0 => array.members,
+        RaidLevel::Raid1 => 1,
+        RaidLevel::Raid5 => array.members - 1,
+    });
+    disk_spec(disk, overrides).capacity() * u64::from(disks)
 }
 
 /// What a disk holds.

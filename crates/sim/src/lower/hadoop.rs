@@ -2,7 +2,7 @@
 
 use super::disks;
 use crate::cluster::SURE_OF_SHARED;
-use hadoop::hdfs::{ErasureCode, HdfsConfig};
+use hadoop::hdfs::{BalancerConfig, ErasureCode, HdfsConfig};
 use hadoop::mapreduce::{
     AppMasterConfig, Codec, Compression, Hadoop1Config, JobCompression, JobInput, JobSpec, Keyed, MapReduceConfig,
     NamedFile, Recorded, Replay, ReplayAttempt, ReplayEnd, UberConfig,
@@ -86,8 +86,21 @@ fn hdfs(scenario: &Scenario) -> HdfsConfig {
         handlers: hdfs.handlers,
         call_service: hdfs.call_cost,
         send_buffer: scenario.tcp.send_buffer,
+        balancer: hdfs.balancer.as_ref().map(|balancer| BalancerConfig {
+            start: balancer.start,
+            threshold: balancer.threshold,
+            bandwidth: balancer.bandwidth,
+            moves: balancer.moves,
+            capacity: scenario.nodes().iter().map(|node| room_for_blocks(scenario, node)).collect(),
+        }),
         ..HdfsConfig::default()
     }
+}
+
+/// What a DataNode can store.
+pub(super) fn room_for_blocks(scenario: &Scenario, node: &scenario::NodeSpec) -> Bytes {
+    let said = scenario.hdfs.balancer.as_ref().and_then(|balancer| balancer.capacity);
+    said.unwrap_or_else(|| node.disks.iter().map(|disk| disks::room_for_blocks(disk, &scenario.storage)).sum())
 }
 
 fn scheduler(scenario: &Scenario) -> SchedulerConfig {

@@ -4,10 +4,13 @@ use super::critical::Waits;
 use crate::cluster::Driver;
 use crate::hosts::DiskState;
 use crate::world::World;
+use hadoop::NodeId;
+use hadoop::hdfs::Exit;
 use hadoop::mapreduce::critical::critical_path;
 use hadoop::record::{self, AttemptRecord, JobRecord, Records};
 use results::{
-    Attempt, AttemptState, Balance, Breakdown, Disk, Event, Interval, Job, JobBytes, JobState, RunResult, TaskKind,
+    Attempt, AttemptState, Balance, Balancing, Disk, Event, Interval, Job, JobBytes, JobState, NodeLoad, RunResult,
+    TaskKind, imbalances,
 };
 use scenario::node_name;
 use transport::FlowRecord;
@@ -51,6 +54,18 @@ pub(super) fn jobs(driver: &Driver, flows: &[FlowRecord], world: &World, result:
         result.jobs.push(job);
         ledger(record, &mut result.ledger);
     }
+    let workers: Vec<usize> = driver.cluster.context().nodes.workers().map(des::Index::as_usize).collect();
+    for index in workers {
+        result.nodes[index].load = Some(load(driver, &result.attempts, NodeId(units::count(index))));
+    }
+    result.imbalance = imbalances(&result.nodes);
+    result.balancer = driver.cluster.hdfs().balanced().map(|balanced| Balancing {
+        iterations: balanced.iterations,
+        replicas: balanced.replicas,
+        bytes: balanced.bytes,
+        exit: balanced.exit.map(|(at, _)| at),
+        balanced: matches!(balanced.exit, Some((_, Exit::Balanced))),
+    });
     for attempt in &records.attempts {
         let kind = match attempt.state {
             AttemptState::Failed => "attempt-failed",
@@ -163,8 +178,21 @@ fn job(record: &JobRecord, records: &Records, number: u32) -> Job {
         reduces: record.reduces,
         phases,
         bytes,
-        breakdown: Breakdown::default(),
-        critical_path: Vec::new(),
+        ..Job::default()
+    }
+}
+
+/// What of the jobs' bytes is a worker's.
+pub(super) fn load(driver: &Driver, attempts: &[Attempt], node: NodeId) -> NodeLoad {
+    let (hdfs, exchanged) = (driver.cluster.hdfs(), driver.cluster.shuffle().exchanged(node));
+    let done = |attempt: &&Attempt| attempt.kind == TaskKind::Map && attempt.state == AttemptState::Succeeded;
+    let here = attempts.iter().filter(done).filter(|attempt| attempt.node == node.0);
+    NodeLoad {
+        stored_at_start: hdfs.stored_at_start(node),
+        stored: hdfs.stored(node),
+        map_input: here.map(|attempt| attempt.input).sum(),
+        shuffle_received: exchanged.received,
+        shuffle_sent: exchanged.sent,
     }
 }
 

@@ -106,3 +106,75 @@ fn a_combiner_leaves_fewer_pairs_of_records_with_one_nodes_keys() {
     let ratio = placed as f64 / native as f64;
     assert!((0.2..0.4).contains(&ratio), "{placed} of {native}");
 }
+
+/// Two reducers a node, of which one runs at a time, and a node at a tenth of its speed. Strict, its second reducer waits
+/// for its first and all is local. Relaxed, it runs on a node that is through, and an eighth of the pairs is remote.
+#[test]
+fn a_strict_reducer_waits_for_its_node_and_a_relaxed_one_does_not() {
+    let slow = [
+        "cluster.generation=\"hadoop1\"",
+        "mapreduce.reduce-slots=1",
+        "mapreduce.reducers=8",
+        "hdfs.placement.kind=by-key",
+        "faults=[{ node = 'worker-1', at = '0 s', slow = 0.1 }]",
+    ];
+    let with = |patience: &str| {
+        let mut keys: Vec<&str> = slow.to_vec();
+        keys.push(patience);
+        run(&keys)
+    };
+    let (strict, relaxed) = (with("hdfs.placement.patience=86400 s"), with("hdfs.placement.patience=0 s"));
+    assert!(remote(&strict) < 0.01, "strict: {}", remote(&strict));
+    assert!((remote(&relaxed) - 0.125).abs() < 0.02, "relaxed: {}", remote(&relaxed));
+    assert!(relaxed.jobs[0].finish < strict.jobs[0].finish, "waiting costs time");
+}
+
+/// The node of a reducer's keys is lost for good after its maps' outputs are gone: with a fallback the job ends all the
+/// same, on the other nodes, and waits for it no longer than that.
+#[test]
+fn a_reducer_whose_node_is_lost_falls_back_to_another() {
+    let lost =
+        ["hdfs.placement.kind=by-key", "hdfs.placement.patience=20 s", "faults=[{ node = 'worker-2', at = '5 s' }]"];
+    for generation in ["yarn", "hadoop1"] {
+        let generation = format!("cluster.generation=\"{generation}\"");
+        let result = run(&[&generation, lost[0], lost[1], lost[2], "mapreduce.node-expiry=10 s", "hdfs.recheck=1 s"]);
+        let nodes = reducers(&result);
+        assert!(!nodes.is_empty());
+        let last: std::collections::BTreeSet<u32> = result
+            .attempts
+            .iter()
+            .filter(|attempt| attempt.kind == TaskKind::Reduce && attempt.state == AttemptState::Succeeded)
+            .map(|attempt| attempt.node)
+            .collect();
+        assert!(!last.contains(&2) && last.len() == 3, "{last:?}");
+    }
+}
+
+/// What is said of each worker sums to what is said of the job, and what some send others receive.
+#[test]
+fn loads_of_workers_sum_to_the_volumes_of_the_job() {
+    let result = run(&[]);
+    let job = &result.jobs[0].bytes;
+    let sum = |of: fn(&results::NodeLoad) -> Bytes| -> Bytes {
+        result.nodes.iter().filter_map(|node| node.load.as_ref()).map(of).sum()
+    };
+    assert!(result.nodes[0].load.is_none(), "the master is no worker");
+    assert_eq!(sum(|load| load.map_input), job.map_input);
+    assert_eq!(sum(|load| load.shuffle_sent), job.shuffle_remote);
+    assert_eq!(sum(|load| load.shuffle_received), job.shuffle_remote);
+    assert_eq!(sum(|load| load.stored_at_start), job.map_input * 2, "two replicas");
+    // TeraSort writes its output once. The job's own files (program, configuration, list of splits) come on top.
+    let own = sum(|load| load.stored) - job.map_input * 2 - job.written;
+    assert!(own < Bytes::from_mb(5), "{own}");
+}
+
+/// Progress goes from nothing to all, never back on a cluster without failures, and reducers end last.
+#[test]
+fn progress_rises_to_one() {
+    let job = &run(&["run.sample=100 ms"]).jobs[0];
+    for (name, series) in [("maps", &job.map_progress), ("reduces", &job.reduce_progress)] {
+        assert!(series.first().is_some_and(|first| *first < 0.1), "{name}: {:?}", series.first());
+        assert!(series.last().is_some_and(|last| *last > 0.99), "{name}: {:?}", series.last());
+        assert!(series.windows(2).all(|pair| pair[1] >= pair[0]), "{name} go back");
+    }
+}

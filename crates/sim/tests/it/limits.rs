@@ -75,6 +75,8 @@ const NEEDS: &[Need] = &[
     need("tcp.vegas-beta=0", JOB, &["tcp.vegas-alpha=0"]),
     need("tcp.hystart-delay-min=\"10 s\"", JOB, &["tcp.hystart-delay-max=10 s"]),
     need("tcp.hystart-delay-max=\"0 ps\"", JOB, &["tcp.hystart-delay-min=0 s"]),
+    need("hdfs.balancer.capacity", JOB, &["hdfs.balancer.threshold=0.5"]),
+    need("hdfs.balancer.", JOB, &["hdfs.balancer.capacity=1 TiB"]),
     need("hdfs.block=\"512 B\"", JOB, &["hdfs.packet=512 B", "job.input=1 MB"]),
     need("replication=512", "[job]\ninput = \"1 MB\"\n", &["cluster.workers=512"]),
     need("mapreduce.map-memory=\"1 MiB\"", JOB, &["mapreduce.io-sort=1 MiB", "mapreduce.node-memory=8 GiB"]),

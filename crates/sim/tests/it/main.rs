@@ -1,5 +1,6 @@
 //! Integration tests of the simulator, in one binary: a file has one subject.
 
+mod balancer;
 mod bonds;
 mod by_key;
 mod coflows;

@@ -74,6 +74,9 @@ impl Hdfs {
         for node in pipeline.nodes {
             self.datanode(node).begun.remove(&pipeline.block);
         }
+        if matches!(pipeline.source, Source::Replica { moved: true, .. }) {
+            self.move_failed(ctx, pipeline.block);
+        }
     }
 
     /// Breaks all connections. Another pipeline may go on with the replicas that were begun.
