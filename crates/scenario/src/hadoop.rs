@@ -53,8 +53,8 @@ section! {
         /// The jobs' input and output are erasure-coded (`hdfs ec -setPolicy` on their folders); files of jobs
         /// themselves keep replicas. Left out: replicas.
         erasure_coding: Option<ErasureCoding> = None;
-        /// CPU time that coding takes for a MB of a cell that is made and of one of the k cells that it is made of, on a
-        /// core of speed 1. Default: that of Hadoop 3.5's coder in Java (docs/models/hadoop.md).
+        /// CPU time that coding takes for a MB of a cell that is made and of one of the k cells that it is made of, on
+        /// a core of speed 1. Default: that of Hadoop 3.5's coder in Java (docs/models/hadoop.md).
         coding_cost: Time = Time::from_us(940), WORK;
         /// Payload of a packet of the replication pipeline (`dfs.client-write-packet-size`).
         packet: Bytes = Bytes::from_mib(1) / 16, Bytes::new(512)..=Bytes::from_mib(16);

@@ -169,7 +169,10 @@ fn table(summaries: &[Summary<'_>], rows: &[Row]) -> String {
 
 fn to_json(job: &str, runs: u32, remark: Option<&str>, rows: &[Row]) -> Value {
     let row = |row: &Row| {
-        let predicted = |estimate: &Estimate| json!({ "median": estimate.median, "nine_tenths": estimate.nine_tenths, "error": row.error(estimate) });
+        let predicted = |estimate: &Estimate| {
+            let (median, nine_tenths, error) = (estimate.median, estimate.nine_tenths, row.error(estimate));
+            json!({ "median": median, "nine_tenths": nine_tenths, "error": error })
+        };
         let all: Vec<_> = row.predicted.iter().map(|estimate| estimate.as_ref().map(predicted)).collect();
         json!({ "name": row.name, "unit": row.unit, "real": row.real, "predicted": all })
     };

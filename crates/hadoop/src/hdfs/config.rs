@@ -13,8 +13,9 @@ pub struct HdfsConfig {
     pub replication: u32,
     /// The erasure coding policy of the jobs' input and output (`hdfs ec -setPolicy` on their folders); none: replicas.
     pub erasure: Option<ErasureCode>,
-    /// Processor seconds that coding takes for each byte of a cell that is made, and each of the k cells that it is made
-    /// of. The default is that of HDFS's coder in Java (`RSRawEncoder`); docs/models/hadoop.md has its measurement.
+    /// Processor seconds that coding takes for each byte of a cell that is made, and each of the k cells that it is
+    /// made of. The default is that of HDFS's coder in Java (`RSRawEncoder`); docs/models/hadoop.md has its
+    /// measurement.
     pub coding_cost: f64,
     /// `dfs.heartbeat.interval`: between a DataNode's heartbeats.
     pub heartbeat_interval: Time,

@@ -30,8 +30,8 @@ impl ErasureCode {
     pub fn row(&self) -> Bytes {
         self.cell * self.data as u64
     }
-    /// Bytes in a part once the first `bytes` of a group are there (`StripedBlockUtil.getInternalBlockLength`). A parity
-    /// cell is as long as the first cell of its row.
+    /// Bytes in a part once the first `bytes` of a group are there (`StripedBlockUtil.getInternalBlockLength`). A
+    /// parity cell is as long as the first cell of its row.
     pub fn in_part(&self, bytes: Bytes, part: usize) -> Bytes {
         let row = self.row().get();
         let (rows, rest) = (bytes.get() / row, bytes.get() % row);

@@ -3,9 +3,9 @@
 //! The reader of a group reads row by row (`DFSStripedInputStream.readOneStripe`): the cells of a row come from their
 //! DataNodes side by side, and the application has them when all are there. What DataNodes send beyond the row waits in
 //! the sockets' receive buffers. Where a data part cannot be read, a parity part stands in for it: the reader takes k
-//! whole cells of each row and computes the missing ones. A DataNode that makes a lost part again does the same with all
-//! rows and writes what it computes to its disk (`StripedBlockReconstructor`; HDFS rebuilds several parts of a group in
-//! one go, here each is rebuilt by itself).
+//! whole cells of each row and computes the missing ones. A DataNode that makes a lost part again does the same with
+//! all rows and writes what it computes to its disk (`StripedBlockReconstructor`; HDFS rebuilds several parts of a group
+//! in one go, here each is rebuilt by itself).
 
 use super::datanode::{Place, Replica, call_namenode};
 use super::erasure::ErasureCode;

@@ -99,7 +99,8 @@ fn sum(sources: &[(NodeId, Bytes)]) -> Bytes {
     sources.iter().map(|(_, bytes)| *bytes).sum()
 }
 
-/// A client outside sends each byte and its parity: (k + m) / k of what it writes. One on a DataNode keeps its own part.
+/// A client outside sends each byte and its parity: (k + m) / k of what it writes. One on a DataNode keeps its own
+/// part.
 #[test]
 fn a_write_puts_data_and_parity_on_the_client_s_link() {
     for (data, parity) in [(3_u32, 2_u32), (6, 3), (10, 4)] {

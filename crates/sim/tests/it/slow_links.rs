@@ -17,8 +17,8 @@ fn goodput(more: &str) -> f64 {
     result.traffic[0].goodput.as_bps() as f64 / 1e6
 }
 
-/// Half of the time at a fifth of the rate: 60 % of the bytes, in packets and in flows, with and without a bucket that is
-/// the slower one.
+/// Half of the time at a fifth of the rate: 60 % of the bytes, in packets and in flows, with and without a bucket that
+/// is the slower one.
 #[test]
 fn a_slow_link_carries_a_part_of_its_rate() {
     let fault = "[[faults]]\nat = \"5 s\"\nlink = \"worker-1\"\nslow = 0.2\nslow-for = \"10 s\"\n";
