@@ -114,7 +114,7 @@ fn ping_pong_over_sizes_gives_latency_and_throughput() {
     let kind = TrafficKind::PingPong { exchanges: sizes.map(Exchange::equal).to_vec(), rounds: 5 };
     let mut traffic = spec(kind, &[0], &[1]);
     // No slow start: the window holds the largest message at once.
-    traffic.tcp = Config { initial_window: 1_000, idle_restart: false, ..reference_tcp(10_000) };
+    traffic.tcp = Config { initial_window: 1_000, idle_restart: tcp::IdleRestart::Off, ..reference_tcp(10_000) };
     let mut world = on_star(2, traffic);
     for cable in 0..2 {
         world.topology.spec_mut(LinkId(2 * cable)).limit = Limit::Unlimited;
