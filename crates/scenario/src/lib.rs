@@ -51,7 +51,8 @@ pub use queue::{Codel, FqCodel, Pie, PieDelay, Port, Queue, QueueKind, QueueLimi
 pub use run::{Fault, Fidelity, Run};
 pub use stripe::{StreamCount, StreamCoupling, StreamPolicy, StreamScheduler, Stripe};
 pub use tcp::{
-    Control, CubicRule, HyStart, IncreaseRule, Recovery, ReductionBase, RtoEstimator, ScalableRule, Tcp, TcpOfNode,
+    Control, CubicRule, HyStart, IdleRule, IncreaseRule, Recovery, ReductionBase, RtoEstimator, ScalableRule, Tcp,
+    TcpOfNode,
 };
 pub use traffic::{GivenCoflow, GivenFlow, SizeKind, SizePoint, Sizes, Traffic, TrafficKind};
 pub use wifi::{

@@ -68,6 +68,18 @@ choice! {
 }
 
 choice! {
+    /// What becomes of the congestion window after an idle period.
+    pub enum IdleRule {
+        /// Linux: it halves for each RTO that has passed, down to the initial window; ssthresh keeps three quarters.
+        Linux = "linux",
+        /// It starts anew from the initial window (RFC 5681, 4.1).
+        Rfc5681 = "rfc5681",
+        /// ns-2: one segment, an RTO after the last acknowledgement.
+        Ns2 = "ns2",
+    }
+}
+
+choice! {
     /// Of what ssthresh is a part after a loss, a timeout or an ECN echo.
     pub enum ReductionBase {
         /// cwnd, as in Linux; with `window-validation = false` FlightSize all the same.
@@ -168,8 +180,10 @@ section! {
         /// Most segments by which one acknowledgement opens the window in slow start (L of RFC 3465). 1 is RFC 5681,
         /// ns-2 and ns-3; 2 is FreeBSD; 0 is no limit, as in Linux.
         abc_limit: u32 = 0, 0..=65_535;
-        /// Whether a connection that was idle for one RTO restarts from the initial window (RFC 5681, 4.1).
+        /// Whether a connection that was idle for one RTO restarts with a smaller window.
         idle_restart: bool = true;
+        /// With `idle-restart`: what becomes of the window.
+        idle_rule: IdleRule = IdleRule::Rfc5681;
         /// What ends slow start before the queue overflows.
         hystart: HyStart = HyStart::Linux;
         /// HyStart of Linux ignores windows below this many segments (`hystart_low_window`).

@@ -61,6 +61,10 @@ section! {
         request: Option<Bytes> = None, Bytes::ZERO..=Bytes::from_mib(1 << 40);
         /// Rounds (barrier, ping-pong: of each message size), or queries of each aggregator (partition-aggregate).
         rounds: u32 = 100, 1..=100_000_000;
+        /// Time from the last byte of a round to the beginning of the next one (barrier).
+        pause: Time = Time::ZERO, MOMENTS;
+        /// Each sender begins its part of a round later by a random time, uniform up to this (barrier).
+        spread: Time = Time::ZERO, MOMENTS;
         /// Ping-pong over message sizes as in NetPIPE, with answers as long as requests, up to this size. Replaces
         /// `bytes` and `request`.
         largest: Option<Bytes> = None, Bytes::new(1)..=Bytes::from_mb(64_000);

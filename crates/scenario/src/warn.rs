@@ -16,7 +16,7 @@ const OF_PACKETS: [&str; 6] = [
     "network.priority",
 ];
 /// Keys of `[tcp]` that flows heed: what makes windows, the laws of controls under losses, timeouts.
-const OF_FLOWS: [&str; 22] = [
+const OF_FLOWS: [&str; 23] = [
     "control",
     "cubic-c",
     "cubic-beta",
@@ -30,6 +30,7 @@ const OF_FLOWS: [&str; 22] = [
     "max-window",
     "abc-limit",
     "idle-restart",
+    "idle-rule",
     "timestamps",
     "count-options",
     "delayed-ack",

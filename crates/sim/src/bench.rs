@@ -10,7 +10,7 @@ use std::io::Write as _;
 use std::ops::ControlFlow;
 use std::process::{Command, Stdio};
 use tcp::control::ControlKind;
-use tcp::{Config, Recovery, RtoEstimator, StartRule};
+use tcp::{Config, IdleRestart, Recovery, RtoEstimator, StartRule};
 use traffic::{Sizes, TrafficKind, TrafficSpec};
 use transport::fluid::{Fluid, Hop, WHOLE};
 use transport::{FlowRecord, PacketTransport};
@@ -215,7 +215,7 @@ pub fn reference_tcp(window: u32) -> Config {
         count_options: false,
         delayed_ack: None,
         nagle: false,
-        idle_restart: false,
+        idle_restart: IdleRestart::Off,
         window_validation: false,
         rto_estimator: RtoEstimator::Ns2,
         abc_limit: Some(1),

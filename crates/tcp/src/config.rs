@@ -33,6 +33,22 @@ pub enum StartRule {
     Rfc9406,
 }
 
+/// What becomes of cwnd when an endpoint sends again after a pause of more than an RTO with nothing outstanding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum IdleRestart {
+    /// It stays.
+    Off,
+    /// Linux (`tcp_cwnd_restart`): it halves for each RTO that has passed, but keeps the initial window. ssthresh keeps
+    /// three quarters of it, so that slow start soon leads back.
+    Linux,
+    /// It is the initial window at most (RFC 5681, section 4.1).
+    #[default]
+    Rfc5681,
+    /// It is one segment, an RTO after the last acknowledgement: ns-2's retransmission timer runs on when nothing is
+    /// outstanding (`TcpAgent::newtimer`), and closes cwnd when it expires (`TcpAgent::timeout`).
+    Ns2,
+}
+
 /// Of what a loss, a timeout or an ECN echo leaves a part as ssthresh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum ReductionBase {
@@ -112,8 +128,8 @@ pub struct Config {
     /// 3465). `None` counts every byte delivered, up to ssthresh, as Linux does. FreeBSD has 2; RFC 5681, ns-2 and ns-3
     /// have 1.
     pub abc_limit: Option<u32>,
-    /// Restart from the initial window after an idle period of one RTO (RFC 5681, section 4.1).
-    pub idle_restart: bool,
+    /// What becomes of cwnd after a pause of an RTO.
+    pub idle_restart: IdleRestart,
     /// What ends slow start before the queue overflows.
     pub hystart: StartRule,
     /// Pace segments: at 2 cwnd per SRTT in slow start, at 1.2 cwnd per SRTT after it, Linux's ratios
@@ -167,7 +183,7 @@ impl Default for Config {
             max_retries: 15,
             syn_retries: 6,
             abc_limit: None,
-            idle_restart: true,
+            idle_restart: IdleRestart::default(),
             hystart: StartRule::Linux,
             pacing: false,
             window_validation: true,
@@ -186,6 +202,10 @@ impl Config {
     #[inline]
     pub(crate) fn ceiling(&self) -> u64 {
         self.max_window.map_or(u64::MAX, |segments| u64::from(segments.max(1)) * u64::from(self.mss.max(1)))
+    }
+    /// ns-2's retransmission timer runs on when nothing is outstanding.
+    pub(crate) fn timer_runs_on(&self) -> bool {
+        self.idle_restart == IdleRestart::Ns2
     }
     /// A reduction leaves a part of cwnd, not of FlightSize.
     pub(crate) fn reduces_cwnd(&self) -> bool {

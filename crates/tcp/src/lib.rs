@@ -36,7 +36,7 @@ mod undo;
 
 pub mod control;
 
-pub use config::{Config, Recovery, ReductionBase, StartRule};
+pub use config::{Config, IdleRestart, Recovery, ReductionBase, StartRule};
 pub use counters::Counters;
 pub use counts::SegmentCounts;
 pub use ecn::EcnCounters;

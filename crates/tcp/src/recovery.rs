@@ -189,7 +189,15 @@ impl Endpoint {
         // RFC 6582, section 4, the impatient variant: only the first partial acknowledgement restarts the timer.
         let impatient = tx.phase == Phase::Recovery && tx.repair.partial && tx.una < tx.repair.recover;
         if !impatient {
-            tx.timer_at = if tx.una < tx.nxt { now.saturating_add(self.rtt.rto(&self.config)) } else { Time::MAX };
+            if tx.una < tx.nxt {
+                tx.timer_at = now.saturating_add(self.rtt.rto(&self.config));
+            } else {
+                tx.timer_at = Time::MAX;
+                if self.config.timer_runs_on() {
+                    // ns-2's timer runs on from here.
+                    tx.last_sent = now;
+                }
+            }
         }
         let watched = self.special.is_watched();
         let found = watched && self.take_watched(now, segment, pipe_before);
@@ -247,6 +255,9 @@ impl Endpoint {
                 self.tx.window.cwnd = self.tx.window.ssthresh;
             }
             self.enter_phase(now, Phase::Open);
+            if self.sack && self.config.timer_runs_on() {
+                self.tx.repair.recover = 0;
+            }
             self.control.on_recovered(&mut self.tx.window, now);
         } else if self.sack {
             // Fall and Floyd: two segments have left the network, the lost one and its retransmission.
@@ -285,8 +296,11 @@ impl Endpoint {
                 let enough = u64::from(tx.dup_acks) >= DUP_THRESH
                     || self.control.retransmits_early()
                         && self.special.flight().and_then(|flight| flight.first_sent_at()).is_some_and(stale);
-                let lost = if self.sack {
+                let lost = if self.sack && !self.config.timer_runs_on() {
                     tx.una >= tx.repair.recover && (enough || tx.repair.board.is_lost(tx.una, mss))
+                } else if self.sack {
+                    // `Sack1TcpAgent::dupack_action`: something beyond the last timeout's window is acknowledged.
+                    tx.una > tx.repair.recover && (enough || tx.repair.board.is_lost(tx.una, mss))
                 } else {
                     tx.una > tx.repair.recover && enough
                 };

@@ -6,7 +6,7 @@ use crate::counters::Rare;
 use crate::rack::Rack;
 use crate::scoreboard::Scoreboard;
 use crate::undo::Undo;
-use crate::{Config, Endpoint, Flags, Output, StartRule};
+use crate::{Config, Endpoint, Flags, IdleRestart, Output, StartRule};
 use units::{BitRate, Time};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +44,7 @@ pub(crate) struct Sender {
     /// The RTT sample under way ends when this is acknowledged; 0 for none.
     pub timed_end: u64,
     pub timed_at: Time,
+    /// When new data was last sent.
     pub last_sent: Time,
     /// The application pushed up to here.
     pub push_end: u64,
@@ -256,17 +257,37 @@ impl Sender {
 }
 
 impl Endpoint {
-    /// RFC 5681, section 4.1: after an RTO of silence the old cwnd says nothing about the network.
+    /// After an RTO of silence the old cwnd says little about the network (RFC 5681, section 4.1).
     pub(crate) fn restart_if_idle(&mut self, now: Time) {
         let tx = &mut self.tx;
         if tx.una < tx.nxt || tx.nxt <= 1 {
             return;
         }
         self.control.on_restart(&mut tx.window);
-        if self.config.idle_restart && now.saturating_sub(tx.last_sent) > self.rtt.rto(&self.config) {
-            let initial = u64::from(self.config.initial_window) * u64::from(tx.window.mss);
-            self.control.on_idle(&mut tx.window, initial);
+        let (idle, rto) = (now.saturating_sub(tx.last_sent), self.rtt.rto(&self.config));
+        if idle <= rto {
+            return;
         }
+        if self.config.timer_runs_on() {
+            // It has expired, and the next window's first segment is not retransmitted early (RFC 6582, 3.2, step 1).
+            tx.repair.recover = tx.nxt;
+        }
+        if self.config.idle_restart == IdleRestart::Off {
+            return;
+        }
+        let mss = u64::from(tx.window.mss);
+        let initial = u64::from(self.config.initial_window) * mss;
+        let window = match self.config.idle_restart {
+            IdleRestart::Ns2 => mss,
+            IdleRestart::Linux => {
+                let timeouts = (idle.as_ps() - 1) / rto.as_ps().max(1);
+                let left = tx.window.cwnd.checked_shr(timeouts.min(64) as u32).unwrap_or(0);
+                tx.window.ssthresh = tx.window.ssthresh.max(tx.window.cwnd / 4 * 3);
+                left.max(initial)
+            }
+            IdleRestart::Off | IdleRestart::Rfc5681 => initial,
+        };
+        self.control.on_idle(&mut tx.window, window);
     }
     /// Sends whatever may be sent: what is lost first (RFC 6675, NextSeg), then new data.
     #[inline]

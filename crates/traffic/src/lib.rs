@@ -31,7 +31,8 @@ use units::{Bytes, Time};
 
 /// Event kind: a flow begins.
 pub const FLOW_START: u8 = 3;
-/// Event kind: a Poisson process begins a session of a node, or a query of an aggregator; or a coflow arrives.
+/// Event kind: a Poisson process begins a session of a node, or a query of an aggregator; a coflow arrives; or a
+/// round begins, or a sender's part of it.
 pub const SESSION: u8 = 4;
 
 /// A stream longer than any run can send.
@@ -218,6 +219,7 @@ impl Traffic {
             Kind::Aggregate(_) => aggregate::ask(state, &self.flows, event.arg, &mut net),
             Kind::Striped(_) => stripe::on_timer(state, &mut self.flows, event.arg, &mut net),
             Kind::Coflows(_) => coflow::begin(state, &mut self.flows, event.arg, &mut net),
+            Kind::Barrier(_) => barrier::on_timer(state, &self.flows, event.arg, &mut net),
             _ => {}
         }
         self.note_end(number, now, events);

@@ -67,6 +67,10 @@ pub enum TrafficKind {
         request: Bytes,
         /// One sender's payload in a round.
         bytes: Bytes,
+        /// From the arrival of a round's last byte to the beginning of the next round.
+        pause: Time,
+        /// A sender begins up to this long after a round does, or after its request has come; uniformly distributed.
+        spread: Time,
         /// Number of rounds.
         rounds: u32,
     },

@@ -1,7 +1,8 @@
 //! TCP's settings.
 
 use scenario::{
-    Control, CubicRule, HyStart, IncreaseRule, Recovery, ReductionBase, RtoEstimator, ScalableRule, Scenario, Tcp,
+    Control, CubicRule, HyStart, IdleRule, IncreaseRule, Recovery, ReductionBase, RtoEstimator, ScalableRule, Scenario,
+    Tcp,
 };
 use tcp::control::{CubicParameters, HyStartBounds, VegasParameters};
 use transport::OwnTcp;
@@ -76,7 +77,12 @@ fn config(scenario: &Scenario, tcp: &Tcp) -> tcp::Config {
         max_retries: units::byte(tcp.retries),
         syn_retries: units::byte(tcp.syn_retries),
         abc_limit: (tcp.abc_limit > 0).then_some(tcp.abc_limit),
-        idle_restart: tcp.idle_restart,
+        idle_restart: match tcp.idle_rule {
+            _ if !tcp.idle_restart => tcp::IdleRestart::Off,
+            IdleRule::Linux => tcp::IdleRestart::Linux,
+            IdleRule::Rfc5681 => tcp::IdleRestart::Rfc5681,
+            IdleRule::Ns2 => tcp::IdleRestart::Ns2,
+        },
         hystart: match tcp.hystart {
             HyStart::Off => tcp::StartRule::Off,
             HyStart::Linux => tcp::StartRule::Linux,

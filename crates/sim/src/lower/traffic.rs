@@ -43,7 +43,13 @@ fn traffic_spec(
     let kind = match traffic.kind {
         TrafficKind::Long => Kind::Long { flows: traffic.flows, bytes: traffic.bytes },
         TrafficKind::AllToAll => Kind::AllToAll { bytes },
-        TrafficKind::Barrier => Kind::Barrier { request: request(Bytes::ZERO), bytes, rounds: traffic.rounds },
+        TrafficKind::Barrier => Kind::Barrier {
+            request: request(Bytes::ZERO),
+            bytes,
+            pause: traffic.pause,
+            spread: traffic.spread,
+            rounds: traffic.rounds,
+        },
         TrafficKind::Poisson => {
             let sizes = sizes(traffic)?;
             let interval = match traffic.load {

@@ -121,7 +121,17 @@ fn one_traffic_begins_when_another_has_ended() {
     first.start = Time::from_ms(3);
     let mut second = spec(TrafficKind::AllToAll { bytes: Bytes::new(50_000) }, &[0, 1, 2], &[0, 1, 2]);
     (second.after, second.start) = (Some(0), Time::from_ms(5));
-    let mut third = spec(TrafficKind::Barrier { request: Bytes::ZERO, bytes: Bytes::new(1), rounds: 3 }, &[0, 1], &[2]);
+    let mut third = spec(
+        TrafficKind::Barrier {
+            request: Bytes::ZERO,
+            bytes: Bytes::new(1),
+            pause: Time::ZERO,
+            spread: Time::ZERO,
+            rounds: 3,
+        },
+        &[0, 1],
+        &[2],
+    );
     third.after = Some(1);
     let poisson =
         TrafficKind::Poisson { sizes: Sizes::Fixed(Bytes::new(500)), interval: Time::from_ms(1), persistent: true };

@@ -309,8 +309,8 @@ impl Control for Cubic {
             curve.stage = *before;
         }
     }
-    fn on_idle(&mut self, window: &mut Window, initial: u64) {
-        window.cwnd = window.cwnd.min(initial);
+    fn on_idle(&mut self, window: &mut Window, most: u64) {
+        window.cwnd = window.cwnd.min(most);
         if let Some(curve) = self.curve.written() {
             curve.stage.epoch = None;
             curve.stage.after_loss = false;

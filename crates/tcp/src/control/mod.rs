@@ -161,10 +161,10 @@ pub trait Control {
     fn on_undo(&mut self) {}
     /// The application writes again after everything was acknowledged.
     fn on_restart(&mut self, _window: &mut Window) {}
-    /// As [`on_restart`](Self::on_restart), after an RTO without sending: `initial` is the initial window in bytes (RFC
-    /// 5681, section 4.1).
-    fn on_idle(&mut self, window: &mut Window, initial: u64) {
-        window.cwnd = window.cwnd.min(initial);
+    /// As [`on_restart`](Self::on_restart), after an RTO without sending: cwnd is to be `most` bytes at most (RFC 5681,
+    /// section 4.1).
+    fn on_idle(&mut self, window: &mut Window, most: u64) {
+        window.cwnd = window.cwnd.min(most);
     }
     /// Whether recovery may shrink cwnd to ssthresh step by step (RFC 6937) instead of at once.
     fn reduces_proportionally(&self) -> bool {
@@ -309,8 +309,8 @@ impl Control for AnyControl {
     fn on_restart(&mut self, window: &mut Window) {
         each!(self, control => control.on_restart(window));
     }
-    fn on_idle(&mut self, window: &mut Window, initial: u64) {
-        each!(self, control => control.on_idle(window, initial));
+    fn on_idle(&mut self, window: &mut Window, most: u64) {
+        each!(self, control => control.on_idle(window, most));
     }
     fn reduces_proportionally(&self) -> bool {
         each!(self, control => control.reduces_proportionally())

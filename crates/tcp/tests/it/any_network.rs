@@ -3,7 +3,7 @@
 use crate::support::{Fate, Side, Wire};
 use proptest::prelude::*;
 use tcp::control::ControlKind;
-use tcp::{Config, Endpoint, Flags, Notice, Output, Recovery, Segment, StartRule, State};
+use tcp::{Config, Endpoint, Flags, IdleRestart, Notice, Output, Recovery, Segment, StartRule, State};
 use units::{Bytes, Time};
 
 fn config() -> impl Strategy<Value = Config> {
@@ -59,7 +59,7 @@ fn config() -> impl Strategy<Value = Config> {
                 delayed_ack: (delay > 0).then(|| Time::from_ms(20 * delay)),
                 quick_acks: delay as u8,
                 limited_transmit,
-                idle_restart,
+                idle_restart: if idle_restart { IdleRestart::Linux } else { IdleRestart::Off },
                 window_validation,
                 control,
                 ..Config::default()

@@ -1,8 +1,8 @@
 //! The congestion window of a flow that pauses or never fills it (RFC 5681 section 4.1, RFC 9438 section 5.8, RFC
 //! 7661's aim).
 
-use crate::support::{Side, Wire, plain};
-use tcp::Config;
+use crate::support::{Fate, Side, Wire, plain};
+use tcp::{Config, IdleRestart};
 use units::Time;
 
 const DELAY: Time = Time::from_ms(50);
@@ -24,10 +24,58 @@ fn burst(wire: &mut Wire) -> usize {
 
 #[test]
 fn after_a_timeout_of_silence_the_window_starts_anew() {
-    let mut wire = grown(&plain());
+    let mut wire = grown(&Config { idle_restart: IdleRestart::Rfc5681, ..plain() });
     let rto = wire.client.rto();
     wire.run_until(wire.now + rto + Time::from_ms(1));
     assert_eq!(burst(&mut wire), 2);
+}
+
+/// `tcp_cwnd_restart` of Linux: a halving for each RTO since data was last sent, down to the initial window; ssthresh is
+/// at least three quarters of cwnd (`tcp_current_ssthresh`).
+#[test]
+fn on_linux_the_window_halves_with_each_timeout_of_silence() {
+    let after = |timeouts: f64| {
+        let mut wire = grown(&Config { idle_restart: IdleRestart::Linux, initial_window: 3, ..plain() });
+        // One loss makes ssthresh known.
+        let mut segments = 0;
+        wire.set_script(move |side, _, _| {
+            segments += u32::from(side == Side::Client);
+            if segments == 60 { Fate::Drop } else { Fate::Deliver }
+        });
+        wire.write(Side::Client, 1_000_000);
+        wire.run();
+        let before = *wire.client.window();
+        wire.log.clear();
+        // Its last segment was sent a round trip ago.
+        let sent = wire.now - DELAY * 2;
+        wire.run_until(sent + wire.client.rto().mul_f64(timeouts));
+        let segments = burst(&mut wire) as u64;
+        (before, *wire.client.window(), segments)
+    };
+    for (timeouts, halvings) in [(0.9, 0), (1.5, 1), (2.5, 2), (3.5, 3)] {
+        let (before, window, segments) = after(timeouts);
+        assert!(before.cwnd >= 24_000, "{before:?}");
+        assert_eq!(window.cwnd, before.cwnd >> halvings, "{timeouts} {before:?}");
+        assert_eq!(segments, (window.cwnd / 1_000).min(50), "{timeouts}");
+        let least = if halvings == 0 { 0 } else { before.cwnd / 4 * 3 };
+        assert_eq!(window.ssthresh, before.ssthresh.max(least), "{timeouts}");
+    }
+    let (_, window, segments) = after(60.0);
+    assert_eq!((window.cwnd, segments), (3_000, 3));
+}
+
+/// ns-2 2.35, `Agent/TCP/Sack1` with 100 ms of round trip and a minimum RTO of 200 ms: a pause of 190 ms after the last
+/// acknowledgement leaves cwnd, one of 250 ms closes it to a segment.
+#[test]
+fn in_ns2_the_window_closes_a_timeout_after_the_last_acknowledgement() {
+    let burst_after = |part: f64| {
+        let mut wire = grown(&Config { idle_restart: IdleRestart::Ns2, ..plain() });
+        // The wire has run dry: the last acknowledgement came just now.
+        let rto = wire.client.rto();
+        wire.run_until(wire.now + rto.mul_f64(part));
+        burst(&mut wire)
+    };
+    assert_eq!((burst_after(0.95), burst_after(1.05)), (50, 1));
 }
 
 #[test]
@@ -38,7 +86,7 @@ fn a_shorter_pause_keeps_it() {
 
 #[test]
 fn unless_told_otherwise() {
-    let mut wire = grown(&Config { idle_restart: false, ..plain() });
+    let mut wire = grown(&Config { idle_restart: IdleRestart::Off, ..plain() });
     wire.run_until(wire.now + Time::from_secs(60));
     assert_eq!(burst(&mut wire), 50);
 }

@@ -6,7 +6,7 @@ use super::net::Way;
 use crate::{End, FlowRecord, Open, Owner, Tag, Totals};
 use net::VertexId;
 use std::collections::VecDeque;
-use tcp::Config;
+use tcp::{Config, IdleRestart};
 use units::{Bytes, Time};
 
 /// The window of one end's TCP, as rounds of slow start until the network, the receiver or losses set the pace.
@@ -253,11 +253,18 @@ impl Window {
     }
 
     /// A new round begins if the present one is acknowledged. The window grows if most of it was used (Linux's
-    /// `tcp_is_cwnd_limited`: half of it). After an idle timeout it is the initial one (RFC 5681, 4.1).
+    /// `tcp_is_cwnd_limited`: half of it). After an idle timeout it shrinks (RFC 5681, 4.1) by the endpoint's rule.
     pub fn begin_round(&mut self, now: Time, config: &Config, terms: &Terms, (rtt, growth): (Time, f64)) {
-        let first = f64::from(config.initial_window.max(1)) * terms.payload;
-        if config.idle_restart && now.saturating_sub(self.active) > limits::timeout(config, rtt) {
-            self.size = if self.size == f64::INFINITY { first } else { self.size.min(first) };
+        let (idle, timeout) = (now.saturating_sub(self.active), limits::timeout(config, rtt));
+        if config.idle_restart != IdleRestart::Off && idle > timeout {
+            let segments = if config.idle_restart == IdleRestart::Ns2 { 1 } else { config.initial_window.max(1) };
+            let first = f64::from(segments) * terms.payload;
+            if config.idle_restart == IdleRestart::Linux && self.size < f64::INFINITY {
+                let timeouts = ((idle.as_ps() - 1) / timeout.as_ps().max(1)).min(64);
+                self.size = (self.size / (1_u64 << timeouts.min(63)) as f64).max(first.min(self.size));
+            } else {
+                self.size = self.size.min(first);
+            }
             (self.began, self.credit) = (now, self.size);
         }
         if self.credit >= self.size {

@@ -254,6 +254,37 @@ pub fn incast_with_requests(
     tcp: Config,
     seed: u64,
 ) -> IncastResult {
+    let (pause, spread) = (Time::ZERO, Time::ZERO);
+    let request = Bytes::new(request);
+    run_incast(
+        servers,
+        &TrafficKind::Barrier { request, bytes: Bytes::new(bytes), pause, spread, rounds: blocks },
+        tcp,
+        seed,
+    )
+}
+
+/// In ns-2: from a block's last byte at the client to its acknowledgement at the server, when the next block begins.
+/// Two links of 25 us, and 40 bytes on each at 1 Gbit/s.
+pub const INCAST_ACKNOWLEDGED: Time = Time::from_ns(2 * 25_000 + 2 * 320);
+
+/// The same as `incast.tcl` has it: servers send whole segments, start up to 10 us apart, and wait for a block's last
+/// acknowledgement.
+pub fn incast_of_ns2(servers: u32, bytes: u64, blocks: u32, tcp: Config, seed: u64) -> IncastResult {
+    let mss = u64::from(tcp.mss);
+    let sent = bytes.div_ceil(mss) * mss;
+    let kind = TrafficKind::Barrier {
+        request: Bytes::ZERO,
+        bytes: Bytes::new(sent),
+        pause: INCAST_ACKNOWLEDGED,
+        spread: Time::from_us(10),
+        rounds: blocks,
+    };
+    let got = run_incast(servers, &kind, tcp, seed);
+    IncastResult { goodput: got.goodput * bytes as f64 / sent as f64, ..got }
+}
+
+fn run_incast(servers: u32, kind: &TrafficKind, tcp: Config, seed: u64) -> IncastResult {
     let link = LinkSpec::new(BitRate::from_gbps(1), Time::from_us(25)).with_limit(Limit::Packets(10_000));
     let mut topology = Topology::star(servers as usize + 1, &link);
     let port = topology.uplink(topology.hosts()[servers as usize]).unwrap().reverse();
@@ -262,7 +293,7 @@ pub fn incast_with_requests(
         topology,
         traffic: vec![TrafficSpec {
             name: "incast".to_owned(),
-            kind: TrafficKind::Barrier { request: Bytes::new(request), bytes: Bytes::new(bytes), rounds: blocks },
+            kind: kind.clone(),
             from: (0..servers).collect(),
             to: vec![servers],
             jitter: Time::from_ms(1),

@@ -7,7 +7,7 @@
 
 use super::script::{Event, Line, Micros, Script, When};
 use std::collections::VecDeque;
-use tcp::{Config, Endpoint, Flags, NO_WINDOW_SCALE, Output, Recovery, Segment};
+use tcp::{Config, Endpoint, Flags, IdleRestart, NO_WINDOW_SCALE, Output, Recovery, Segment};
 use units::{Bytes, Time};
 
 /// How far times may differ: packetdrill's own default.
@@ -38,7 +38,6 @@ pub fn host_config(script: &Script) -> Config {
         recovery: Recovery::Rack,
         auto_consume: false,
         receive_buffer: Bytes::new(8 << 20),
-        idle_restart: !script.shell.contains("defaults.sh"),
         ..Config::default()
     };
     let set = |name: &str| script.shell.rsplit_once(name).map(|(_, rest)| rest.trim_start_matches(['=', '"', ' ']));
@@ -51,7 +50,12 @@ pub fn host_config(script: &Script) -> Config {
     if let Some(most) = number("tcp_rto_max_ms") {
         config.max_rto = Time::from_ms(most);
     }
-    config.idle_restart |= set("tcp_slow_start_after_idle").is_some_and(|rest| rest.starts_with('1'));
+    let told = set("tcp_slow_start_after_idle").is_some_and(|rest| rest.starts_with('1'));
+    if script.shell.contains("defaults.sh") && !told {
+        config.idle_restart = IdleRestart::Off;
+    } else {
+        config.idle_restart = IdleRestart::Linux;
+    }
     if set("tcp_congestion_control").is_some_and(|rest| rest.starts_with("reno")) {
         config.control = tcp::control::ControlKind::Reno;
     }
