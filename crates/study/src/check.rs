@@ -73,11 +73,15 @@ fn of_figure(study: &Study, figure: &Figure, path: &str, tree: &Tree, problems: 
             problems.add(&at(&key), reason);
         }
     }
-    if (figure.kind == FigureKind::Scatter) != figure.x_metric.is_some() {
-        problems.add(&at("x-metric"), "a scatter, and only that, has an `x-metric`");
+    let weighed = figure.kind == FigureKind::Weighed;
+    if (weighed || figure.kind == FigureKind::Scatter) != figure.x_metric.is_some() {
+        problems.add(&at("x-metric"), "scatters and weighed figures, and only these, have an `x-metric`");
+    }
+    if weighed && (figure.series.len() != 2 || figure.x.is_none()) {
+        problems.add(&at("kind"), "a weighed figure has two series, and an `x` with the weights");
     }
     match &figure.x {
-        Some(_) if figure.kind != FigureKind::Sweep => problems.add(&at("x"), "only a sweep varies an `x`"),
+        Some(_) if !weighed && figure.kind != FigureKind::Sweep => problems.add(&at("x"), "only a sweep varies an `x`"),
         Some(axis) => {
             if axis.values.is_empty() {
                 problems.add(&at("x"), "an axis has `values`");
@@ -130,13 +134,16 @@ fn of_figure(study: &Study, figure: &Figure, path: &str, tree: &Tree, problems: 
 /// What a claim lacks.
 fn bad(claim: &Claim, figure: &Figure) -> Option<&'static str> {
     let bounded = claim.least.is_some() || claim.most.is_some();
-    let compared = matches!(claim.rule, Rule::Above | Rule::Ratio);
+    let compared = matches!(claim.rule, Rule::Above | Rule::Ratio | Rule::Crosses);
     let (from, to) = (claim.from.unwrap_or(f64::NEG_INFINITY), claim.to.unwrap_or(f64::INFINITY));
-    let along = matches!(claim.rule, Rule::Rises | Rule::Falls | Rule::Knee | Rule::NoKnee | Rule::Peak);
+    let along =
+        matches!(claim.rule, Rule::Rises | Rule::Falls | Rule::Knee | Rule::NoKnee | Rule::Peak | Rule::Crosses);
     match claim.rule {
         _ if claim.text.is_empty() => Some("a claim has a `text`"),
-        _ if compared == claim.than.is_empty() => Some("`than` belongs to the rules above and ratio, and only to them"),
-        Rule::Between | Rule::Ratio | Rule::Peak | Rule::Knee | Rule::Correlation if !bounded => {
+        _ if compared == claim.than.is_empty() => {
+            Some("`than` belongs to the rules above, ratio and crosses, and only to them")
+        }
+        Rule::Between | Rule::Ratio | Rule::Peak | Rule::Knee | Rule::Crosses | Rule::Correlation if !bounded => {
             Some("this rule needs `least`, `most` or both")
         }
         Rule::Correlation if figure.kind != FigureKind::Scatter => Some("a correlation is of a scatter"),

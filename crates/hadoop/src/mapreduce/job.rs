@@ -2,7 +2,7 @@
 
 use super::JobCompression;
 use crate::context::{Context, Nodes};
-use crate::hdfs::Hdfs;
+use crate::hdfs::{Hdfs, ReadOrder};
 use crate::ids::{ApplicationId, AttemptId, BlockId, FileId, JobId, NodeId};
 use crate::numbers::count;
 use crate::platform::Platform;
@@ -518,7 +518,10 @@ fn splits(spec: &JobSpec, ctx: &mut Context, hdfs: &mut Hdfs) -> Vec<Split> {
             if spec.whole_files { vec![blocks] } else { blocks.into_iter().map(|block| vec![block]).collect() };
         for blocks in groups.into_iter().filter(|blocks| !blocks.is_empty()) {
             let bytes = blocks.iter().map(|&(_, bytes)| bytes).sum();
-            let hosts = hdfs.namespace().block(blocks[0].0).replicas.clone();
+            let mut hosts = hdfs.namespace().block(blocks[0].0).replicas.clone();
+            if hdfs.config().read_order == ReadOrder::Awake {
+                hosts.truncate(1);
+            }
             splits.push(Split { blocks, bytes, hosts, home: None });
         }
     }

@@ -1,6 +1,6 @@
 //! The physical machines of a scenario: a node has one of its own unless it shares a host.
 
-use super::disks;
+use super::{disks, power};
 use crate::hosts::{DiskOfMachine, Hosts, MachineSpec, NodeOnMachine};
 use des::RandomStream;
 use scenario::{Disk, NodeSpec, Scenario};
@@ -41,8 +41,9 @@ fn shared_machine(scenario: &Scenario, first: &NodeSpec, number: usize) -> Machi
 
 fn machine(scenario: &Scenario, node: &NodeSpec, name: String, cores: u32) -> MachineSpec {
     let disk = |disk: &Disk| DiskOfMachine { spec: disks::volume(disk, &scenario.storage), role: disks::role(disk) };
+    let power = scenario.power.as_ref().and_then(|power| power::machine(scenario, power, &node.disks));
     let disks = node.disks.iter().map(disk).collect();
-    MachineSpec { name, cores, load: other_work(node, cores), disks, memory: node.hardware.memory }
+    MachineSpec { name, cores, load: other_work(node, cores), disks, memory: node.hardware.memory, power }
 }
 
 /// Threads of other work on a machine with so many cores, as one of its nodes has it.
