@@ -81,7 +81,7 @@ fn disks_that_never_rest_draw_by_their_use() {
     // The node's energy is its own and that of its two disks.
     let energy = with.energy.as_ref().unwrap();
     let node = &energy.nodes[1];
-    let own = 60.0 * end + 10.0 * with.nodes[1].cpu_work.as_secs_f64() / 0.42;
+    let own = 60.0 * end + 10.0 * with.nodes[1].cpu_work.as_secs_f64();
     let disks: f64 = with.disks.iter().filter(|disk| disk.node == 1).map(|disk| power(disk).energy.as_joules()).sum();
     assert!((node.total().as_joules() - own - disks).abs() < 1e-6 * own, "{} J", node.total().as_joules());
     assert_eq!(node.wall(), node.total());
@@ -104,28 +104,30 @@ fn the_wall_gives_more_than_nodes_draw() {
     }
 }
 
-/// As printed: backups rest from the beginning, wake when their node fetches its last primary block, and stay.
+/// As printed: backups rest from the beginning, wake when their node fetches its last primary block, and stay up.
 #[test]
 fn as_printed_backups_start_with_the_last_block() {
     let result = run(JOB, &["power.policy=as-printed"]);
-    let wakes = wakes(&result);
-    assert_eq!(wakes.len(), 3, "{wakes:?}");
-    assert!(wakes.iter().all(|(_, cause)| *cause == "last block"), "{wakes:?}");
     for disk in backups(&result) {
         let power = power(disk);
-        let woken = power.changes.iter().find(|change| !change.cause.is_empty()).unwrap().at;
-        // The node's last map whose first replica is its own began within a heartbeat before.
-        let last = result.attempts.iter().filter(|attempt| attempt.node == disk.node && attempt.task < 96);
-        let last = last.filter(|attempt| attempt.kind == results::TaskKind::Map).map(|attempt| attempt.allocated).max();
-        assert!(last.unwrap() <= woken + Time::from_secs(60), "{last:?}, woken at {woken}");
-        let rest = seconds(power, "standby");
-        assert!((rest - woken.as_secs_f64()).abs() < 1e-6, "it rests until then: {rest} of {woken}");
+        let wakes: Vec<_> = power.changes.iter().filter(|change| !change.cause.is_empty()).collect();
+        // The job's files, which have replicas on all nodes, leave memory after 30 s.
+        let causes: Vec<&str> = wakes.iter().map(|wake| wake.cause).collect();
+        assert_eq!(causes, ["write", "last block"]);
+        assert!((wakes[0].at.as_secs_f64() - 30.0).abs() < 0.1, "{}", wakes[0].at);
+        // The node's last maps have then begun, and the disk does not rest again.
+        let woken = wakes[1].at;
+        let maps = result.attempts.iter().filter(|attempt| attempt.kind == results::TaskKind::Map);
+        let last = maps.filter(|attempt| attempt.node == disk.node).map(|attempt| attempt.start).max().unwrap();
+        assert!(last + Time::from_secs(9) >= woken && woken + Time::from_secs(60) >= last, "{last}, woken at {woken}");
+        assert!(power.changes.iter().all(|change| change.at <= woken + Time::from_secs(12)), "{:?}", power.changes);
         let end = result.ended_at.as_secs_f64();
         let all: f64 = power.times.iter().map(|(_, time)| time.as_secs_f64()).sum();
         assert!((all - end).abs() < 1e-9);
-        // 1 W at rest, 60 % of 36.035 W for 12 s, then 7.5 W, and 12 W in use.
+        // 1 W at rest, 60 % of 36.035 W for 12 s twice, 7.5 W idle, and 12 W in use.
+        let rest = seconds(power, "standby");
         let (idle, used) = (seconds(power, "idle"), seconds(power, "read") + seconds(power, "write"));
-        let expected = rest + 12.0 * 0.6 * 36.035 + 7.5 * idle + 12.0 * used;
+        let expected = rest + 24.0 * 0.6 * 36.035 + 7.5 * idle + 12.0 * used;
         assert!((power.energy.as_joules() - expected).abs() < 0.01, "{} J", power.energy.as_joules());
         assert!(power.least <= power.energy && power.energy < power.always_on);
     }
@@ -150,7 +152,7 @@ fn a_fast_node_helps_from_its_backups() {
     let of_fast: Vec<_> = backups(&result).filter(|disk| disk.node == 1).map(power).collect();
     let causes: Vec<&str> =
         of_fast[0].changes.iter().map(|change| change.cause).filter(|cause| !cause.is_empty()).collect();
-    assert_eq!(causes.first(), Some(&"predicted"), "{causes:?}");
+    assert!(causes.contains(&"predicted"), "{causes:?}");
     let read =
         |result: &RunResult| backups(result).filter(|disk| disk.node == 1).map(|disk| disk.read.get()).sum::<u64>();
     assert!(read(&result) > 64 << 20, "it has read {} bytes from its backup", read(&result));
@@ -218,7 +220,7 @@ fn what_is_wrong_with_the_power_of_a_run_is_said() {
     let alone = JOB.replace("role = \"backup\"", "role = \"all\"");
     let profile = JOB.replace("drive = \"barracuda-7200.7\"", "policy = \"timeout\"");
     for (text, sets, expected) in [
-        (JOB, vec!["power.drive=barracuda"], "`barracuda` is not a drive here; did you mean `barracuda-7200.7`?"),
+        (JOB, vec!["power.drive=barracuda-7200"], "`barracuda-7200` is not a drive here; did you mean `barracuda-7200.7`?"),
         (
             &alone,
             vec!["power.policy=as-printed"],
