@@ -93,7 +93,7 @@ section! {
         /// Above this rate over a window writes are many.
         on: BitRate = BitRate::from_bps(160_000_000), BitRate::from_bps(1)..=BitRate::from_gbps(1_000);
         /// Below this rate over a window they are not any more.
-        off: BitRate = BitRate::from_bps(80_000_000), BitRate::from_bps(0)..=BitRate::from_gbps(1_000);
+        off: BitRate = BitRate::from_bps(80_000_000), BitRate::from_bps(0)..=BitRate::from_gbps(999);
         /// The window.
         window: Time = Time::from_secs(30), Time::from_secs(1)..=Time::from_secs(86_400);
     }

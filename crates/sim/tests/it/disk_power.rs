@@ -220,7 +220,11 @@ fn what_is_wrong_with_the_power_of_a_run_is_said() {
     let alone = JOB.replace("role = \"backup\"", "role = \"all\"");
     let profile = JOB.replace("drive = \"barracuda-7200.7\"", "policy = \"timeout\"");
     for (text, sets, expected) in [
-        (JOB, vec!["power.drive=barracuda-7200"], "`barracuda-7200` is not a drive here; did you mean `barracuda-7200.7`?"),
+        (
+            JOB,
+            vec!["power.drive=barracuda-7200"],
+            "`barracuda-7200` is not a drive here; did you mean `barracuda-7200.7`?",
+        ),
         (
             &alone,
             vec!["power.policy=as-printed"],
