@@ -29,6 +29,8 @@ export interface ReportData {
   nodes: Node[];
   /** How evenly jobs' loads are spread over the workers; where there are jobs. */
   imbalance?: Imbalance[];
+  /** Where the scenario says what disks draw. */
+  disks?: Disks;
   /** Of a wireless run alone. */
   field?: Field;
   attempts: Attempts;
@@ -67,6 +69,37 @@ export interface Job {
   maps?: number;
   reduces?: number;
   size?: number;
+}
+
+/** States of disks over time; of very many disks, those that were woken most often. */
+export interface Disks {
+  /** By number. */
+  states: DiskState[];
+  lanes: DiskLane[];
+  left_out: number;
+  drawn_j: number;
+  /** What they would have drawn for the same requests without rest, and the least that was possible. */
+  always_on_j: number;
+  least_j: number;
+}
+
+export const DISK_STATES = ['ready', 'idle-b', 'idle-c', 'standby', 'down', 'up', 'off'] as const;
+export type DiskState = (typeof DISK_STATES)[number];
+
+export interface DiskLane {
+  name: string;
+  node: number;
+  role: string;
+  drawn_j: number;
+  always_on_j: number;
+  least_j: number;
+  starts: number;
+  /** How long requests waited for it. */
+  late_s: number;
+  /** Into which state it came when, and why it was woken if it was. */
+  at_s: number[];
+  state: number[];
+  cause: string[];
 }
 
 /** Jobs of one class of size; the last one is of all. */
@@ -216,6 +249,8 @@ export interface Drawn {
   screen_j: number;
   cpu_j: number;
   radio_j: number;
+  /** Where it is not part of `idle_j`. */
+  disks_j?: number;
   /** What part of its battery is left, if it has one. */
   battery: number | null;
   /** When that was empty, if it was. */

@@ -5,6 +5,7 @@ import './style.css';
 import type { Filter } from './attempts';
 import { chart, type View } from './charts';
 import { parse, type ReportData } from './data';
+import { disks } from './disks';
 import { el, section, select } from './dom';
 import { flows } from './flows';
 import { gantt } from './gantt';
@@ -132,7 +133,7 @@ function page(data: ReportData): void {
     traffic(data.traffic),
   );
   const timed = el('div', { class: 'timed' });
-  if (hasTasks || data.charts.length > 0 || data.field) {
+  if (hasTasks || data.charts.length > 0 || data.field || data.disks) {
     timed.append(overview(axis, outline(data, 400), ...controls));
     main.append(timed);
   }
@@ -152,6 +153,7 @@ function page(data: ReportData): void {
       gantt(data, axis, filter, onFilter, { id: 'tasks', title: 'Simulated: tasks by node', room: HALF_ROOM }),
     );
   } else if (hasTasks) timed.append(gantt(data, axis, filter, onFilter));
+  if (data.disks) timed.append(disks(data.disks, axis, filter, onFilter));
   const charts = data.charts.filter((c) => c.series.length > 0 && c.series.some((s) => s.values.some((v) => v !== 0)));
   if (charts.length > 0) {
     timed.append(section('resources', 'Resources over time', ...charts.map((c) => chart(c, axis, view, onFilter))));

@@ -40,8 +40,9 @@ export function energyTable(rows: Node[]): { head: string[]; body: string[][] } 
     ['Screen', 'screen_j'],
     ['Processor', 'cpu_j'],
     ['Radio', 'radio_j'],
+    ['Disks', 'disks_j'],
   ];
-  const shown = parts.filter(([, key]) => known.some((n) => n.energy[key] > 0));
+  const shown = parts.filter(([, key]) => known.some((n) => (n.energy[key] ?? 0) > 0));
   const batteries = known.some((n) => n.energy.battery !== null);
   const left = ({ battery, empty_s }: Drawn): string =>
     empty_s !== null
@@ -53,7 +54,7 @@ export function energyTable(rows: Node[]): { head: string[]; body: string[][] } 
     head: ['Node', ...shown.map(([label]) => label), ...(batteries ? ['Battery'] : [])],
     body: known.map(({ name, energy }) => [
       name,
-      ...shown.map(([, key]) => format.energy(energy[key])),
+      ...shown.map(([, key]) => format.energy(energy[key] ?? 0)),
       ...(batteries ? [left(energy)] : []),
     ]),
   };

@@ -171,6 +171,7 @@ impl Cluster {
             }
             Input::NodeDown { node } => self.on_node_down(node),
             Input::NodeUp { node } => self.on_node_up(node),
+            Input::DiskRests { node, disk, depth } => self.hdfs.on_disk_rests(node, disk, depth),
             Input::Charge { node, level } => {
                 self.yarn.on_charge(node, level);
                 self.mapreduce.on_charge(node, level);
@@ -327,6 +328,7 @@ impl Cluster {
             | Input::Timer { .. }
             | Input::NodeDown { .. }
             | Input::NodeUp { .. }
+            | Input::DiskRests { .. }
             | Input::Charge { .. } => {}
         }
         self.context.connections.forget_if_gone(conn);

@@ -2,7 +2,7 @@
 
 use crate::connections::{Connection, Connections};
 use crate::disks::Disks;
-use crate::effect::{DiskOp, Effect, End, Service};
+use crate::effect::{DiskOp, Effect, End, Purpose, Service};
 use crate::event::Event;
 use crate::ids::{ConnId, DiskStream, NodeId, Server, Tag};
 use crate::pending::Pending;
@@ -201,9 +201,19 @@ impl Context {
     }
     /// Moves bytes of a sequential stream at a disk of a node.
     pub(crate) fn disk(&mut self, node: NodeId, transfer: DiskTransfer, request: impl Into<Request>) {
+        self.disk_for(node, transfer, Purpose::Own, request);
+    }
+    /// Moves bytes of a replica, for a purpose.
+    pub(crate) fn disk_for(
+        &mut self,
+        node: NodeId,
+        transfer: DiskTransfer,
+        purpose: Purpose,
+        request: impl Into<Request>,
+    ) {
         let DiskTransfer { disk, op, stream, offset, bytes } = transfer;
         let tag = self.pending.insert(request.into(), Some(node));
-        self.effects.push(Effect::Disk { node, disk, op, stream, offset, bytes, tag });
+        self.effects.push(Effect::Disk { node, disk, op, stream, offset, bytes, purpose, tag });
     }
     /// Runs `work` seconds of one core at speed 1; returns the name by which it can be cancelled.
     pub(crate) fn compute(&mut self, node: NodeId, work: Time, request: impl Into<Request>) -> Tag {

@@ -35,6 +35,20 @@ pub enum DiskOp {
     Write,
 }
 
+/// What a disk request is for, beside reading or writing: who wakes a disk says so.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Purpose {
+    /// A local file, or a replica of its node's own.
+    #[default]
+    Own,
+    /// A replica that is written.
+    Replica,
+    /// A replica that its node reads for another whose block it is (Yang 2012, 4.3.2).
+    Helping,
+    /// A replica that is made again after a loss.
+    Recovery,
+}
+
 /// What the cluster asks for.
 #[allow(missing_docs, reason = "the text of a variant says what its fields are")]
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -56,7 +70,16 @@ pub enum Effect {
     /// handle may be used again at once.
     Abort { conn: ConnId, end: End },
     /// Move `bytes` of the sequential stream `stream` (a block replica, a spill file) at a disk of a node.
-    Disk { node: NodeId, disk: u32, op: DiskOp, stream: DiskStream, offset: Bytes, bytes: Bytes, tag: Tag },
+    Disk {
+        node: NodeId,
+        disk: u32,
+        op: DiskOp,
+        stream: DiskStream,
+        offset: Bytes,
+        bytes: Bytes,
+        purpose: Purpose,
+        tag: Tag,
+    },
     /// Run `work` seconds of one core at speed 1 on the node's processor, shared fairly with its other work.
     Compute { node: NodeId, work: Time, tag: Tag },
     /// Forget a piece of work (its attempt was killed); it is not reported done.
@@ -99,6 +122,8 @@ pub enum Input {
     NodeDown { node: NodeId },
     /// A node is back with empty memory.
     NodeUp { node: NodeId },
+    /// How deep a disk of a node rests: 0 where it is ready or starts. The DataNode's heartbeats tell it.
+    DiskRests { node: NodeId, disk: u32, depth: u8 },
     /// What a node's battery still holds, in thousandths; its heartbeats tell it.
     Charge { node: NodeId, level: u16 },
 }

@@ -25,7 +25,7 @@ pub use cluster::{Cluster, Config};
 pub use connections::Connection;
 pub use context::{Context, DiskTransfer, NodeInfo, Nodes};
 pub use disks::{Data, Disks};
-pub use effect::{DiskOp, Effect, End, Input, Service};
+pub use effect::{DiskOp, Effect, End, Input, Purpose, Service};
 pub use event::{Event, ReadNews, WriteNews};
 pub use ids::{ApplicationId, AttemptId, ConnId, ContainerId, DiskStream, FetchId, JobId, NodeId, OutputId, Tag};
 pub use platform::Platform;

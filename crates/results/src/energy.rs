@@ -1,5 +1,6 @@
 //! Energy of nodes and their radios.
 
+use super::disk_power::{DISKS_ENERGY, DisksEnergy};
 use super::metrics::{Metrics, figure};
 use super::value::Value;
 use units::{Energy, Time};
@@ -12,6 +13,8 @@ pub struct EnergyUse {
     /// Energy of all of them from the submission of a job to its end, by job; `None` for a job that has not ended.
     /// Exact to a step of the sampled series.
     pub jobs: Vec<Option<Energy>>,
+    /// The disks, where the scenario says what they draw.
+    pub disks: Option<DisksEnergy>,
 }
 
 /// Energy of a node.
@@ -27,6 +30,11 @@ pub struct NodeEnergy {
     pub processor: Energy,
     /// Energy of the radio.
     pub radio: Energy,
+    /// Energy of its disks, where the scenario says what they draw; else it is part of `idle`. Disks that nodes share
+    /// count for the first of these.
+    pub disks: Option<Energy>,
+    /// Efficiency of its power supply, 0 to 1.
+    pub supply: f64,
     /// Capacity of the battery, and its charge at the end.
     pub battery: Option<(Energy, Energy)>,
     /// Time at which the battery was empty and the node went down for good.
@@ -53,14 +61,22 @@ pub struct RadioUse {
 impl NodeEnergy {
     /// Energy of the whole node.
     pub fn total(&self) -> Energy {
-        self.idle + self.screen + self.processor + self.radio
+        self.idle + self.screen + self.processor + self.radio + self.disks.unwrap_or_default()
+    }
+    /// Energy that its power supply drew at the wall.
+    pub fn wall(&self) -> Energy {
+        if self.supply < 1.0 { Energy::from_joules(self.total().as_joules() / self.supply) } else { self.total() }
     }
 }
 
 impl EnergyUse {
     /// Energy of all nodes.
     pub fn total(&self) -> Energy {
-        self.nodes.iter().map(NodeEnergy::total).sum()
+        match self.disks {
+            // Disks are all that is known.
+            Some(disks) if self.nodes.is_empty() => disks.drawn,
+            _ => self.nodes.iter().map(NodeEnergy::total).sum(),
+        }
     }
     /// When the first battery was empty.
     pub fn first_empty(&self) -> Option<Time> {
@@ -80,6 +96,24 @@ pub static ENERGY: Metrics<EnergyUse> = Metrics {
             "Drawn by all nodes between a job's submission and its end, for each job; null if it has not ended.",
         )
         .entries("J", |all| Value::List(all.jobs.iter().map(|job| job.map(Energy::as_joules).into()).collect())),
+        figure(
+            "power_time_js",
+            "Energy times time (PowerTime of Yang 2012, Eq. 4.2), for each job; null if it has not ended.",
+        )
+        .may_be_absent()
+        .entries("J s", |all| {
+            let time =
+                |number: usize| all.run.jobs.get(number).and_then(|job| Some((job.finish? - job.submit).as_secs_f64()));
+            let of = |(number, job): (usize, &Option<Energy>)| Some(job.as_ref()?.as_joules() * time(number)?);
+            let list = all.jobs.iter().enumerate().map(|job| of(job).into());
+            if all.disks.is_some() { Value::List(list.collect()) } else { Value::Null }
+        }),
+        figure("wall_j", "Drawn at the wall by all nodes, losses of their power supplies included.")
+            .may_be_absent()
+            .optional_energy(|all| all.disks.map(|_| all.nodes.iter().map(NodeEnergy::wall).sum())),
+        figure("disks", "What the disks drew, where the scenario says it.")
+            .may_be_absent()
+            .inner(&DISKS_ENERGY, |all| DISKS_ENERGY.maybe(all.run, all.disks.as_ref())),
         figure("first_empty_s", "When the first battery was empty.").optional_time(|all| all.first_empty()),
         figure("nodes", "Each node whose draw is known.")
             .inner(&NODE_ENERGY, |all| NODE_ENERGY.list(all.run, &all.nodes)),
@@ -98,6 +132,15 @@ pub static NODE_ENERGY: Metrics<NodeEnergy> = Metrics {
         figure("screen_j", "Drawn by its screen.").energy(|drawn| drawn.screen),
         figure("cpu_j", "Drawn for the work of its cores.").energy(|drawn| drawn.processor),
         figure("radio_j", "Drawn by its radio.").energy(|drawn| drawn.radio),
+        figure(
+            "disks_j",
+            "Drawn by its disks, where the scenario says what these draw; else that is part of `idle_j`.",
+        )
+        .may_be_absent()
+        .optional_energy(|drawn| drawn.disks),
+        figure("wall_j", "Drawn at the wall, the losses of its power supply included.")
+            .may_be_absent()
+            .optional_energy(|drawn| drawn.disks.map(|_| drawn.wall())),
         figure("battery_j", "What its battery holds when it is full.")
             .optional_energy(|drawn| drawn.battery.map(|(whole, _)| whole)),
         figure("battery_left_j", "What its battery held at the end.")

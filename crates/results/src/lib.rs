@@ -4,6 +4,7 @@
 //! refer to each other by position: `node` is a row of `nodes` (0 is the master), `link` a row of `links`, `job` a row
 //! of `jobs`.
 
+mod disk_power;
 mod energy;
 pub mod field;
 pub mod findings;
@@ -24,6 +25,7 @@ mod tables;
 mod traffic;
 mod value;
 
+pub use disk_power::{DISK_STATES, DiskChange, DiskPower, DisksEnergy};
 pub use energy::{EnergyUse, NodeEnergy, RadioUse};
 pub use field::Field;
 pub use flat::{FlatFigure, flat, unit_of};

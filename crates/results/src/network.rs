@@ -1,5 +1,6 @@
 //! Flows, links, nodes and disks.
 
+use super::disk_power::{DISK_POWER, DiskPower};
 use super::energy::{RADIO, RadioUse};
 use super::imbalance::NodeLoad;
 use super::metrics::{Metrics, Row, figure, widened};
@@ -218,6 +219,8 @@ pub struct Disk {
     pub programmed: Bytes,
     /// Share of each step spent serving, 0 to 1.
     pub utilisation: Vec<f32>,
+    /// What it drew and when it rested, where the scenario says what it draws.
+    pub power: Option<DiskPower>,
 }
 
 impl Link {
@@ -531,6 +534,12 @@ pub static DISKS: Metrics<Disk> = Metrics {
         figure("programmed", "Bytes written to flash cells, garbage collection included: wear.")
             .column("programmed_bytes")
             .bytes(|disk| disk.programmed),
+        figure("power", "What it drew and when it rested.")
+            .may_be_absent()
+            .inner(&DISK_POWER, |disk| DISK_POWER.maybe(disk.run, disk.power.as_ref())),
+        figure("disk_power", "Mean power in each step, where it is known.")
+            .no_column()
+            .series("W", |disk| disk.power.as_ref().map(|power| widened(&power.series)).unwrap_or_default()),
         figure("disk", "The part of each step spent serving.").series("share", |disk| widened(&disk.utilisation)),
     ],
 };

@@ -2,6 +2,7 @@
 //!
 //! Written with `parquet`'s own column writer: its Arrow side would multiply the time to compile.
 
+use super::disk_power::DISK_STATES;
 use super::field::{FRAMES, POSITIONS};
 use super::job::JOBS;
 use super::job::{ATTEMPTS, PHASES};
@@ -195,6 +196,10 @@ pub fn tables(run: &RunResult) -> Vec<Table> {
         table(&CLIENTS, parts(run, run.traffic.iter().map(|traffic| &traffic.clients[..]))),
         table(&OCCUPANCY, parts(run, lengths)),
     ];
+    if run.disks.iter().any(|disk| disk.power.is_some()) {
+        let changes = run.disks.iter().filter_map(|disk| disk.power.as_ref()).flat_map(|power| &power.changes);
+        tables.push(table(&DISK_STATES, changes.map(|change| Row::new(change, run))));
+    }
     if run.traffic.iter().any(|traffic| !traffic.coflows.is_empty()) {
         tables.push(table(&COFLOWS, parts(run, run.traffic.iter().map(|traffic| &traffic.coflows[..]))));
     }

@@ -119,8 +119,12 @@ section! {
         disks: u32 = 1, 1..=1000;
         /// The disks: a preset's name, or a table for each kind of disk with what it holds (`[[node.disk]]`).
         disk: Vec<Disk> = vec![Disk::default()];
-        /// Power of the idle node with its disks, screen off. Left out: its energy is not counted.
+        /// Power of the idle node, screen off; with its disks, but for those whose power `[power]` says. Left out: its
+        /// energy is not counted.
         idle_power: Option<Power> = None, WATTS;
+        /// Efficiency of its power supply: at the wall it draws what its parts draw divided by this. Left out: 1, as
+        /// where `idle-power` was read from a meter at the wall.
+        supply: Option<f64> = None, 0.1..=1.0;
         /// Additional power of each busy core.
         core_power: Power = Power::from_nw(0), WATTS;
         /// Additional power of the screen.

@@ -71,6 +71,9 @@ section! {
         handlers: u32 = 10, 1..=10_000;
         /// CPU time of a call at the NameNode, on a core of speed 1.
         call_cost: Time = Time::from_us(100), WORK;
+        /// Which replica of a block is read. Left out: `awake` where `[power]` has a policy under which disks rest,
+        /// else `nearest`.
+        read_order: Option<ReadOrder> = None;
         /// Where the jobs' input stands when the run begins.
         placement: Placement = Placement::default();
         /// The Balancer, which moves replicas from full DataNodes to emptier ones. Left out: none is started.
@@ -98,10 +101,23 @@ section! {
 }
 
 choice! {
+    /// Which of a block's replicas is read.
+    pub enum ReadOrder {
+        /// The nearest, whether its disk rests or not; a map is local on each node with a replica. HDFS as it is.
+        Nearest = "nearest",
+        /// The nearest of those whose disks are awake, as far as DataNodes' heartbeats have told; if all rest, one that
+        /// rests least deep. A map is local on the node with the first replica (Yang 2012, 4.3.2).
+        Awake = "awake",
+    }
+}
+
+choice! {
     /// Who decides where input stands.
     pub enum PlacementKind {
         /// HDFS's default policy.
         Native = "native",
+        /// HDFS's default policy, as though the nodes had written the blocks in turn: each has as many first replicas.
+        Even = "even",
         /// The keys of the map output: each block holds records whose keys belong to one node, and stands there.
         ByKey = "by-key",
     }

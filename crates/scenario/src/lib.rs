@@ -35,8 +35,8 @@ pub use cluster::{Cluster, Generation, Group, Host, Node, NodePreset, Throttle};
 pub use disk::{Array, Disk, DiskPreset, DiskRole, DiskScheduler, RaidLevel, Storage};
 pub use document::{power_reference, reference, schema};
 pub use hadoop::{
-    Balancer, ErasureCoding, Hdfs, Job, JobCodec, MapReduce, Master, Placement, PlacementKind, Scheduler, Uber,
-    WorkloadKind,
+    Balancer, ErasureCoding, Hdfs, Job, JobCodec, MapReduce, Master, Placement, PlacementKind, ReadOrder, Scheduler,
+    Uber, WorkloadKind,
 };
 pub use mobility::{Mobility, MobilityKind, Place, PlaceKind};
 pub use network::{
@@ -45,7 +45,9 @@ pub use network::{
 };
 pub use nodes::NodeSpec;
 pub use plan::{Plan, PlannedAttempt, PlannedEnd, PlannedKind};
-pub use power::{BackgroundWork, DriveProfile, Power, PowerPolicy, ReplicaOrder, RestDepth, StartCost, StoragePlan};
+pub use power::{
+    BackgroundWork, DriveProfile, Power, PowerGuard, PowerPolicy, ReplicaOrder, RestDepth, StartCost, StoragePlan,
+};
 pub use problem::{Problem, ScenarioError, ScenarioWarnings, Source, Span};
 pub use queue::{Codel, FqCodel, Pie, PieDelay, Port, Queue, QueueKind, QueueLimit, Red, SharedBuffer};
 pub use run::{Fault, Fidelity, Run};
@@ -76,6 +78,8 @@ section! {
         node: Node = Node::default();
         /// Overrides of the disk preset's figures.
         storage: Storage = Storage::default();
+        /// What disks draw and when they rest. Left out: their power is part of `node.idle-power`, and none rests.
+        power: Option<Power> = None;
         /// The network between the nodes.
         network: Network = Network::default();
         /// Positions and movement of nodes (topology wifi).

@@ -88,6 +88,18 @@ section! {
 }
 
 section! {
+    /// Backup disks stay ready while a node writes replicas at a high rate (Yang 2012, 4.4.4).
+    pub struct PowerGuard {
+        /// Above this rate over a window writes are many.
+        on: BitRate = BitRate::from_bps(160_000_000), BitRate::from_bps(1)..=BitRate::from_gbps(1_000);
+        /// Below this rate over a window they are not any more.
+        off: BitRate = BitRate::from_bps(80_000_000), BitRate::from_bps(0)..=BitRate::from_gbps(999);
+        /// The window.
+        window: Time = Time::from_secs(30), Time::from_secs(1)..=Time::from_secs(86_400);
+    }
+}
+
+section! {
     /// Power of disks: what drives draw and when they rest.
     pub struct Power {
         /// When disks rest.
@@ -118,6 +130,8 @@ section! {
         loads: u32 = 329, 0..=1_000_000;
         /// Motors of a node that may start at the same time.
         stagger: u32 = 1, 1..=10_000;
+        /// Backup disks stay ready while writes are many. Left out: they may rest however much is written.
+        guard: Option<PowerGuard> = None;
     }
 }
 
@@ -241,6 +255,10 @@ impl StoragePlan {
         }
         if self.offload && self.window.is_none() {
             says("offload", "what is off-loaded would never go home".to_owned(), "add `window`, such as \"1 d\"");
+        }
+        for (number, _) in self.power.iter().enumerate().filter(|(_, power)| power.guard.is_some()) {
+            let message = "a guard watches what jobs write in a simulated run".to_owned();
+            says(&format!("power.{number}.guard"), message, "leave it out of a plan");
         }
         if self.power.is_empty() {
             says("power", "no drive and no policy are given".to_owned(), "add a [power] or [[power]] with `drive`");

@@ -2,6 +2,7 @@
 //! back as inputs.
 
 use crate::hosts::{Hosts, PROCESSOR, STORE, Transfer};
+use crate::manager::{self, Manager, ManagerSpec};
 use crate::world::DiskState;
 use des::{Event, EventQueue};
 use hadoop::{Cluster, ConnId, Effect, End, Input, NodeId, Service, Tag};
@@ -67,6 +68,8 @@ pub(crate) struct Driver {
     /// Inputs to the cluster that are not delivered yet.
     answers: Vec<Input>,
     done: Vec<(NodeId, Tag)>,
+    /// Tells the policies of disks' power what goes on, where there are any.
+    manager: Option<Manager>,
 }
 
 impl Driver {
@@ -87,6 +90,7 @@ impl Driver {
             effects: Vec::new(),
             answers: Vec::new(),
             done: Vec::new(),
+            manager: None,
         }
     }
 
@@ -95,6 +99,28 @@ impl Driver {
         self.master_buffer = shared.or(buffer).unwrap_or(self.tcp.receive_buffer);
         self.shared_buffer = shared;
         self
+    }
+
+    /// Has the policies of disks' power told what goes on.
+    pub fn with_manager(mut self, spec: Option<ManagerSpec>) -> Self {
+        self.manager = spec.map(|spec| Manager::new(spec, &self.cluster, &self.hosts));
+        self
+    }
+
+    /// The cluster starts.
+    pub fn start(&mut self, now: Time, outside: &mut Outside) {
+        if let Some(manager) = &self.manager {
+            manager.start(now, &mut self.hosts, outside.events);
+            self.tell_rests(now, outside);
+        }
+        self.feed(now, Input::Start, outside);
+    }
+
+    /// Tells the cluster which disks have gone to rest or woken.
+    fn tell_rests(&mut self, now: Time, outside: &mut Outside) {
+        for (node, disk, depth) in self.hosts.take_rests() {
+            self.feed(now, Input::DiskRests { node, disk, depth }, outside);
+        }
     }
 
     /// Sets the receive buffer of each connection to the masters to the free part of the shared buffer.
@@ -125,6 +151,8 @@ impl Driver {
             self.perform(now, effect, outside);
         }
         self.effects = effects;
+        let rests = self.hosts.take_rests().into_iter();
+        self.answers.extend(rests.map(|(node, disk, depth)| Input::DiskRests { node, disk, depth }));
         while let Some(answer) = self.answers.pop() {
             self.feed(now, answer, outside);
         }
@@ -147,8 +175,15 @@ impl Driver {
             }
             STORE => {
                 self.hosts.on_store(event, &mut done, outside.events);
+                self.tell_rests(now, outside);
                 for (node, tag) in done.drain(..) {
                     self.feed(now, Input::DiskDone { node, tag }, outside);
+                }
+            }
+            manager::LOOK => {
+                if let Some(manager) = &mut self.manager {
+                    manager.look(now, &self.cluster, &mut self.hosts, outside.events);
+                    self.tell_rests(now, outside);
                 }
             }
             _ => {}
@@ -186,6 +221,7 @@ impl Driver {
     pub fn set_node(&mut self, now: Time, node: u32, up: bool, outside: &mut Outside) {
         let node = NodeId(node);
         if up {
+            self.hosts.node_up(now, node, outside.events);
             self.feed(now, Input::NodeUp { node }, outside);
         } else {
             self.hosts.node_down(now, node, outside.events);
@@ -201,6 +237,11 @@ impl Driver {
             DiskState::Replaced => self.hosts.replace_disk(now, node, disk, outside.events),
             DiskState::Failed => {
                 let Some(unanswered) = self.hosts.fail_disk(now, node, disk, outside.events) else { return };
+                if self.manager.is_some() {
+                    let of = |neighbour: &NodeId| self.cluster.hdfs().backups_of(*neighbour, disk.0);
+                    let backups: Vec<NodeId> = self.hosts.neighbours(node).iter().flat_map(of).collect();
+                    Manager::primary_failed(now, backups, &mut self.hosts, outside.events);
+                }
                 for neighbour in self.hosts.neighbours(node).to_vec() {
                     self.feed(now, Input::DiskLost { node: neighbour, disk: disk.0 }, outside);
                 }
@@ -257,8 +298,9 @@ impl Driver {
             Effect::Abort { conn, end } => {
                 self.with(conn, |handle| transport.abort(now, handle, of_cluster(end), events));
             }
-            Effect::Disk { node, disk, op, stream, offset, bytes, tag } => {
-                if !self.hosts.transfer(now, node, Transfer { disk, op, stream, offset, bytes, tag }, events) {
+            Effect::Disk { node, disk, op, stream, offset, bytes, purpose, tag } => {
+                let transfer = Transfer { disk, op, stream, offset, bytes, purpose, tag };
+                if !self.hosts.transfer(now, node, transfer, events) {
                     self.answers.push(Input::DiskFailed { node, tag });
                 }
             }

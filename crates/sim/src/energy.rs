@@ -24,6 +24,8 @@ pub(crate) struct Draw {
     pub battery: Option<(Energy, Energy)>,
     /// Power of each busy core while the processor is throttled.
     pub slow_core: Power,
+    /// Efficiency of the power supply, 0 to 1.
+    pub supply: f64,
 }
 
 impl Draw {
@@ -223,6 +225,7 @@ mod tests {
             radio: RadioPower { states: [10, 200, 200, 250, 800, 0].map(Power::from_mw) },
             battery: Some((Energy::from_joules(2.0 * battery_j), Energy::from_joules(battery_j))),
             slow_core: Power::from_mw(150),
+            supply: 1.0,
         };
         Meters(vec![Some(Meter::new(draw, None)), None])
     }

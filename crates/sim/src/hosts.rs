@@ -1,9 +1,10 @@
 //! Physical machines: processor and storage, shared by their nodes, with their events.
 
 use des::{Event, EventQueue};
-use hadoop::{DiskOp, DiskStream, NodeId, Tag};
-use storage::{CacheSpec, DiskCounters, Op, Processor, Request, Store, Stream, VolumeSpec};
-use units::{Bytes, Time};
+use hadoop::{DiskOp, DiskStream, NodeId, Purpose, Tag};
+use storage::power::{Cause, Hint, PowerState, Profile, Settings};
+use storage::{CacheSpec, DiskCounters, Op, Processor, Request, Store, StorePower, Stream, VolumeSpec};
+use units::{Bytes, Energy, Time};
 
 /// Event kind: a host's processor may have finished work.
 pub(crate) const PROCESSOR: u8 = 17;
@@ -21,6 +22,16 @@ pub(crate) struct MachineSpec {
     pub disks: Vec<DiskOfMachine>,
     /// Memory for the page cache.
     pub memory: Bytes,
+    /// When its disks rest, if the scenario says what they draw.
+    pub power: Option<MachinePower>,
+}
+
+/// The power of a machine's disks.
+#[derive(Clone, Debug)]
+pub(crate) struct MachinePower {
+    pub settings: Settings,
+    /// By disk: its profile and its gear, if the scenario says what it draws.
+    pub profiles: Vec<Option<(Profile, u32)>>,
 }
 
 /// A disk of a machine.
@@ -50,6 +61,7 @@ pub(crate) struct Transfer {
     pub stream: DiskStream,
     pub offset: Bytes,
     pub bytes: Bytes,
+    pub purpose: Purpose,
     pub tag: Tag,
 }
 
@@ -94,6 +106,12 @@ struct Host {
     name: String,
     /// By disk: what it holds.
     roles: Vec<String>,
+    /// By disk: how deep it rested when the cluster was last told.
+    depths: Vec<u8>,
+    /// Nodes that are down.
+    down: Vec<NodeId>,
+    /// Bytes of replicas that its nodes have written.
+    replicas: Bytes,
 }
 
 /// A disk in the course of a run.
@@ -106,6 +124,8 @@ pub(crate) struct DiskState<'a> {
     /// What it holds.
     pub role: &'a str,
     pub counters: DiskCounters,
+    /// The power of its machine's disks, and its seat there, where the scenario says what it draws.
+    pub power: Option<(&'a StorePower, u32)>,
 }
 
 /// Factors of a node's speed.
@@ -126,6 +146,8 @@ pub(crate) struct Hosts {
     paces: Vec<Pace>,
     work_done: Vec<(usize, u64)>,
     requests_done: Vec<(NodeId, Tag)>,
+    /// Disks that have gone to rest or woken, and how deep they rest now.
+    rests: Vec<(NodeId, u32, u8)>,
 }
 
 impl Hosts {
@@ -140,23 +162,33 @@ impl Hosts {
             paces.push(Pace { own: node.speed, fault: 1.0, clock: 1.0 });
             host.nodes.push(NodeId(units::count(number)));
         }
-        Self { machines, places, paces, work_done: Vec::new(), requests_done: Vec::new() }
+        Self { machines, places, paces, work_done: Vec::new(), requests_done: Vec::new(), rests: Vec::new() }
     }
 
     /// Moves bytes at a disk of a node; false if the disk is gone.
     pub fn transfer(&mut self, now: Time, node: NodeId, transfer: Transfer, events: &mut EventQueue) -> bool {
-        let Transfer { disk, op, stream, offset, bytes, tag } = transfer;
+        let Transfer { disk, op, stream, offset, bytes, purpose, tag } = transfer;
         let op = match op {
             DiskOp::Read => Op::Read,
             DiskOp::Write => Op::Write,
         };
         let stream = Stream { node: node.0, id: stream.file, part: stream.part };
-        let (host, _) = self.place(node);
+        let number = self.places[node.0 as usize].0;
+        let host = &mut self.machines[number];
         if host.store.is_gone(disk) {
             return false;
         }
-        host.store.submit(now, disk, Request { op, stream, offset, bytes, tag: (node, tag) });
+        let cause = match purpose {
+            Purpose::Own | Purpose::Replica => None,
+            Purpose::Helping => Some(Cause::Helping),
+            Purpose::Recovery => Some(Cause::Recovery),
+        };
+        if op == Op::Write && purpose != Purpose::Own {
+            host.replicas += bytes;
+        }
+        host.store.submit_for(now, disk, Request { op, stream, offset, bytes, tag: (node, tag) }, cause);
         host.store_alarm.cover(host.store.deadline(), events);
+        self.note_rests(number);
         true
     }
 
@@ -207,9 +239,95 @@ impl Hosts {
     pub fn node_down(&mut self, now: Time, node: NodeId, events: &mut EventQueue) {
         let (host, number) = self.place(node);
         host.processor.clear(now, number);
-        host.store.drop_node(node.0);
+        host.store.drop_node(now, node.0);
+        host.down.push(node);
+        if host.down.len() == host.nodes.len() {
+            host.store.switch(now, false);
+        }
         host.processor_alarm.cover(host.processor.deadline(), events);
         host.store_alarm.cover(host.store.deadline(), events);
+    }
+
+    /// A node is back.
+    pub fn node_up(&mut self, now: Time, node: NodeId, events: &mut EventQueue) {
+        let number = self.places[node.0 as usize].0;
+        let host = &mut self.machines[number];
+        host.down.retain(|other| *other != node);
+        host.store.switch(now, true);
+        host.store_alarm.cover(host.store.deadline(), events);
+        self.note_rests(number);
+    }
+
+    /// Whether disks are under a power policy.
+    pub fn have_power(&self) -> bool {
+        self.machines.iter().any(|host| host.store.power().is_some())
+    }
+    /// How many machines there are.
+    pub fn machine_count(&self) -> usize {
+        self.machines.len()
+    }
+    /// The machine of a node.
+    pub fn machine_of(&self, node: NodeId) -> usize {
+        self.places[node.0 as usize].0
+    }
+    /// Tells the policy of a machine's disks what goes on.
+    pub fn hint(&mut self, now: Time, machine: usize, hint: Hint, events: &mut EventQueue) {
+        let host = &mut self.machines[machine];
+        host.store.hint(now, hint);
+        host.store_alarm.cover(host.store.deadline(), events);
+        self.note_rests(machine);
+    }
+    /// Bytes of replicas that a machine's nodes have written so far.
+    pub fn replicas_written(&self, machine: usize) -> Bytes {
+        self.machines[machine].replicas
+    }
+    /// Disks that have gone to rest or woken since this was last asked: by node, how deep from 1, or 0 for awake.
+    pub fn take_rests(&mut self) -> Vec<(NodeId, u32, u8)> {
+        std::mem::take(&mut self.rests)
+    }
+    fn note_rests(&mut self, machine: usize) {
+        let host = &mut self.machines[machine];
+        let Some(power) = host.store.power() else { return };
+        for (disk, told) in host.depths.iter_mut().enumerate() {
+            let depth = power.depth(disk);
+            if std::mem::replace(told, depth) != depth {
+                self.rests.extend(host.nodes.iter().map(|node| (*node, units::count(disk), depth)));
+            }
+        }
+    }
+    /// Energy of each disk so far, machine by machine, where it is known; empty where that of none is.
+    pub fn disk_energies(&self, now: Time) -> Vec<Option<Energy>> {
+        if !self.have_power() {
+            return Vec::new();
+        }
+        let of = |host: &Host, disk: usize, member: usize| {
+            let power = host.store.power()?;
+            Some(power.disk(power.seat(disk, member)?).energy(now))
+        };
+        let of_host = |host| {
+            let volumes = Host::members(host).enumerate();
+            volumes.flat_map(move |(disk, members)| (0..members).map(move |member| of(host, disk, member)))
+        };
+        self.machines.iter().flat_map(of_host).collect()
+    }
+    /// How long the disks of all machines have read or written so far.
+    pub fn disks_used(&self, now: Time) -> Time {
+        let of_disk = |power: &StorePower, seat: u32| {
+            let times = power.disk(seat).times(now);
+            times[PowerState::Read.index()] + times[PowerState::Write.index()]
+        };
+        let of = |power: &StorePower| {
+            (0..units::count(power.controller().disk_count())).map(|seat| of_disk(power, seat)).sum::<Time>()
+        };
+        self.machines.iter().filter_map(|host| host.store.power()).map(of).sum()
+    }
+    /// How many disks of gear 0 have a profile.
+    pub fn primary_disks(&self) -> u32 {
+        let controllers = || self.machines.iter().filter_map(|host| host.store.power()).map(StorePower::controller);
+        let of = |controller: &storage::power::Controller| {
+            (0..units::count(controller.disk_count())).filter(|disk| controller.gear(*disk) == 0).count()
+        };
+        units::count(controllers().map(of).sum())
     }
 
     /// Sets the factor of faults: the node runs at `factor` times its own speed from now on.
@@ -246,6 +364,7 @@ impl Hosts {
             host.store.on_timer(event.time(), &mut self.requests_done);
             done.append(&mut self.requests_done);
             host.store_alarm.cover(host.store.deadline(), events);
+            self.note_rests(event.index as usize);
         }
     }
 
@@ -272,6 +391,7 @@ impl Hosts {
                     node: host.nodes[0],
                     role,
                     counters: host.store.disk_counters(now, disk, member),
+                    power: host.store.power().and_then(|power| Some((power, power.seat(disk, member)?))),
                 })
             })
         })
@@ -292,16 +412,28 @@ impl Hosts {
 }
 
 impl Host {
+    /// How many disks each of its volumes is.
+    fn members(&self) -> impl Iterator<Item = usize> {
+        self.store.members()
+    }
     fn new(spec: MachineSpec, index: u32) -> Self {
         let disks: Vec<VolumeSpec> = spec.disks.iter().map(|disk| disk.spec).collect();
+        let mut store = Store::new(&disks, CacheSpec::linux(spec.memory));
+        if let Some(power) = &spec.power {
+            // The check of the scenario has seen that the settings can be followed.
+            let _ = store.set_power(Time::ZERO, power.settings, &power.profiles);
+        }
         Self {
             processor: Processor::with_load(spec.cores, spec.load),
             processor_alarm: Alarm::new(PROCESSOR, index),
-            store: Store::new(&disks, CacheSpec::linux(spec.memory)),
+            store,
             store_alarm: Alarm::new(STORE, index),
             nodes: Vec::new(),
             cores: f64::from(spec.cores),
             name: spec.name,
+            depths: vec![0; spec.disks.len()],
+            down: Vec::new(),
+            replicas: Bytes::ZERO,
             roles: spec.disks.into_iter().map(|disk| disk.role).collect(),
         }
     }

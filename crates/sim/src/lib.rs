@@ -9,6 +9,7 @@ mod energy;
 mod flows;
 mod hosts;
 mod lower;
+mod manager;
 mod run;
 mod run_result;
 mod sample;

@@ -1,6 +1,7 @@
 //! The result of a run: what a finished world leaves, as plain data.
 
 mod critical;
+mod disks;
 mod energy;
 mod job;
 
@@ -68,6 +69,7 @@ pub(crate) fn run_result(
     }
     if let Some(driver) = world.driver() {
         job::jobs(driver, &records, world, &mut result);
+        result.ledger.extend(disks::laws(driver, world.now()));
         let running = |job: &&mut Job| job.state == JobState::Unfinished && job.submit <= world.now();
         for job in result.jobs.iter_mut().filter(|_| stall.is_some()).filter(running) {
             job.state = JobState::Failed;

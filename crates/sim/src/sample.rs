@@ -40,6 +40,8 @@ struct Step {
     links: Vec<LinkReading>,
     cores: Vec<Time>,
     disks: Vec<Time>,
+    /// Energy of disks so far, where the power of any is known.
+    disk_energy: Vec<Option<Energy>>,
     /// Energy of radios so far, where their power is known.
     radios: Vec<Energy>,
     retransmissions: u64,
@@ -103,6 +105,7 @@ impl Sampler {
             cores: driver
                 .map_or_else(Vec::new, |driver| (0..nodes).map(|node| driver.hosts.used(now, NodeId(node))).collect()),
             disks: driver.map_or_else(Vec::new, |driver| driver.hosts.disks_busy(now).collect()),
+            disk_energy: driver.map_or_else(Vec::new, |driver| driver.hosts.disk_energies(now)),
             radios: radios(world, nodes),
             retransmissions,
             timeouts,
@@ -169,6 +172,9 @@ impl Sampler {
         for (index, disk) in result.disks.iter_mut().enumerate() {
             let Disk { utilisation, .. } = disk;
             *utilisation = self.shares(|step| step.disks[index], 1.0);
+            if let Some(power) = &mut disk.power {
+                power.series = self.powers(|step| step.disk_energy.get(index).copied().flatten());
+            }
         }
     }
 

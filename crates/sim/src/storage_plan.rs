@@ -243,10 +243,8 @@ pub fn run(plan: &StoragePlan, power: &Power, requests: &Requests) -> Result<Pol
     })
 }
 
-/// The gear of a backup disk: the disks of a node are dealt to the further replicas in equal runs.
 fn gear(plan: &StoragePlan, disk: u32) -> u32 {
-    let gears = u64::from(plan.replication.saturating_sub(1).max(1));
-    1 + units::word(u64::from(disk) * gears / u64::from(plan.backup_disks.max(1)))
+    power::gear_of(disk, plan.backup_disks, plan.replication)
 }
 
 /// Where blocks lie.

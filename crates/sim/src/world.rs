@@ -4,6 +4,7 @@ use crate::air::AirSpec;
 use crate::cluster::{self, Driver, Outside};
 use crate::energy::{Look, Meters, Used};
 use crate::hosts;
+use crate::manager;
 use crate::throttle;
 use des::EventQueue;
 use hadoop::{Input, NodeId};
@@ -201,7 +202,7 @@ impl World {
     /// Puts a Hadoop cluster on the nodes. It starts now.
     pub(crate) fn add_cluster(&mut self, mut driver: Driver) {
         let outside = &mut Outside { transport: &mut self.transport, events: &mut self.events };
-        driver.feed(self.now, Input::Start, outside);
+        driver.start(self.now, outside);
         self.driver = Some(driver);
     }
 
@@ -245,7 +246,7 @@ impl World {
                 BATTERY => self.look_at_battery(event.index),
                 LOOK => self.look_at_nodes(),
                 PAUSE if event.index == self.pauses => return self.is_finished(),
-                cluster::TIMER | hosts::PROCESSOR | hosts::STORE => {
+                cluster::TIMER | hosts::PROCESSOR | hosts::STORE | manager::LOOK => {
                     if let Some(driver) = &mut self.driver {
                         let outside = &mut Outside { transport: &mut self.transport, events: &mut self.events };
                         driver.on_event(&event, outside);

@@ -35,7 +35,7 @@ const HELD: Time = Time::from_ms(3);
 
 /// A member's part of a piece of work.
 #[derive(Debug, Clone, Copy)]
-struct Part {
+pub(crate) struct Part {
     work: u64,
     piece: Piece,
 }
@@ -320,6 +320,11 @@ impl<T: Copy> Array<T> {
         }
     }
 
+    /// Whether a member has failed and no spare has taken its place.
+    pub fn is_lost(&self, member: usize) -> bool {
+        self.lost[member] && self.rebuild.is_none_or(|rebuild| rebuild.member as usize != member)
+    }
+
     /// Drops the requests for which `keep` is false; what they have under way occupies the members to its end.
     pub fn retain(&mut self, mut keep: impl FnMut(&Request<T>) -> bool) {
         for work in self.works.values_mut() {
@@ -337,6 +342,15 @@ impl<T: Copy> Array<T> {
 
     pub fn queued(&self) -> usize {
         self.works.values().filter(|work| work.request.is_some()).count() + self.ready.len()
+    }
+
+    /// One of its disks.
+    pub fn member(&self, member: usize) -> &Disk<Part> {
+        &self.disks[member]
+    }
+    /// One of its disks, to be put to rest or released.
+    pub fn member_mut(&mut self, member: usize) -> &mut Disk<Part> {
+        &mut self.disks[member]
     }
 
     pub fn members(&self) -> usize {

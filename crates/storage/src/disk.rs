@@ -101,6 +101,8 @@ impl DiskCounters {
 #[derive(Debug, Clone)]
 pub struct Disk<T> {
     model: Model<T>,
+    /// Requests that wait for a disk at rest; none while it is ready.
+    held: Option<Vec<Request<T>>>,
 }
 
 #[derive(Debug, Clone)]
@@ -116,10 +118,42 @@ impl<T: Copy> Disk<T> {
             DiskSpec::Rotating(spec) => Model::Rotating(Box::new(Rotating::new(spec))),
             DiskSpec::Flash(spec) => Model::Flash(Box::new(Flash::new(spec))),
         };
-        Self { model }
+        Self { model, held: None }
+    }
+    /// The disk rests: what it is asked for waits.
+    pub fn hold(&mut self) {
+        self.held.get_or_insert_default();
+    }
+    /// The disk is ready: it begins with what has waited.
+    pub fn release(&mut self, now: Time) {
+        for request in self.held.take().unwrap_or_default() {
+            self.submit(now, request);
+        }
+    }
+    /// Whether it is at rest.
+    pub const fn is_held(&self) -> bool {
+        self.held.is_some()
+    }
+    /// Whether its mechanics or cells have nothing to do, whatever waits for a disk at rest.
+    pub fn is_still(&self) -> bool {
+        self.queued() == self.held.as_ref().map_or(0, Vec::len)
+    }
+    /// What it does at this moment; none while it waits for a request, or for the next of a stream.
+    pub fn serving(&self) -> Option<Op> {
+        match &self.model {
+            Model::Rotating(disk) => disk.serving(),
+            Model::Flash(disk) => disk.serving(),
+        }
+    }
+    /// A request that waits for the disk at rest: the first.
+    pub fn first_held(&self) -> Option<&Request<T>> {
+        self.held.as_ref()?.first()
     }
     /// Takes a request.
     pub fn submit(&mut self, now: Time, request: Request<T>) {
+        if let Some(held) = &mut self.held {
+            return held.push(request);
+        }
         match &mut self.model {
             Model::Rotating(disk) => disk.submit(now, request),
             Model::Flash(disk) => disk.submit(now, request),
@@ -140,7 +174,10 @@ impl<T: Copy> Disk<T> {
         }
     }
     /// Drops the requests for which `keep` is false; what is in service occupies the disk to its end, unreported.
-    pub fn retain(&mut self, keep: impl FnMut(&Request<T>) -> bool) {
+    pub fn retain(&mut self, mut keep: impl FnMut(&Request<T>) -> bool) {
+        if let Some(held) = &mut self.held {
+            held.retain(&mut keep);
+        }
         match &mut self.model {
             Model::Rotating(disk) => disk.retain(keep),
             Model::Flash(disk) => disk.retain(keep),
@@ -155,7 +192,8 @@ impl<T: Copy> Disk<T> {
     }
     /// Requests that wait or are in service.
     pub fn queued(&self) -> usize {
-        match &self.model {
+        let held = self.held.as_ref().map_or(0, Vec::len);
+        held + match &self.model {
             Model::Rotating(disk) => disk.queued(),
             Model::Flash(disk) => disk.queued(),
         }

@@ -173,6 +173,11 @@ impl<T: Copy> Flash<T> {
         self.waiting.len() + self.service.len()
     }
 
+    /// What it does.
+    pub fn serving(&self) -> Option<Op> {
+        self.service.front().map(|service| service.request.op)
+    }
+
     /// Bytes that a write of so many takes of the cells.
     fn programmed(&self, bytes: Bytes) -> Bytes {
         let Cells { page, block, .. } = self.spec.cells;

@@ -310,6 +310,14 @@ impl<T: Copy> Rotating<T> {
         self.queued
     }
 
+    /// What the head does.
+    pub fn serving(&self) -> Option<Op> {
+        match self.state {
+            State::Moving { .. } => self.turns.front().map(|turn| turn.op),
+            State::Idle | State::Anticipating { .. } => None,
+        }
+    }
+
     /// A piece of the first request has been moved.
     fn moved(&mut self, now: Time, bytes: Bytes, done: &mut Vec<T>) {
         let Some(turn) = self.turns.front_mut() else { return };

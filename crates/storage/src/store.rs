@@ -6,6 +6,8 @@
 
 use crate::cache::{Cache, CacheSpec, WriteBack};
 use crate::disk::{DiskCounters, Op, Request};
+use crate::power::{Cause, Hint, PolicyError, Profile, Settings};
+use crate::powered::StorePower;
 use crate::volume::{Volume, VolumeSpec};
 use std::collections::{BTreeMap, VecDeque};
 use units::{Bytes, Time};
@@ -61,6 +63,8 @@ pub struct Store<T> {
     next: u64,
     done: Vec<Job>,
     counters: StoreCounters,
+    /// The policy of its disks, if they have one.
+    power: Option<Box<StorePower>>,
 }
 
 impl<T: Copy> Store<T> {
@@ -78,6 +82,45 @@ impl<T: Copy> Store<T> {
             next: 0,
             done: Vec::new(),
             counters: StoreCounters::default(),
+            power: None,
+        }
+    }
+    /// Puts the disks under a power policy; by volume, the profile and the gear of its disks if they have one.
+    pub fn set_power(
+        &mut self,
+        now: Time,
+        settings: Settings,
+        profiles: &[Option<(Profile, u32)>],
+    ) -> Result<(), PolicyError> {
+        let volumes: Vec<_> = self.members().zip(profiles.iter().copied()).collect();
+        self.power = Some(Box::new(StorePower::new(settings, &volumes, now)?));
+        self.settle(now);
+        Ok(())
+    }
+    /// The power of the disks, if they are under a policy.
+    pub fn power(&self) -> Option<&StorePower> {
+        self.power.as_deref()
+    }
+    /// Tells the policy what goes on.
+    pub fn hint(&mut self, now: Time, hint: Hint) {
+        if let Some(power) = &mut self.power {
+            power.hint(now, hint);
+        }
+        self.settle(now);
+    }
+    /// The host has lost its power, or has it again. A disk ends what it is about first.
+    pub fn switch(&mut self, now: Time, on: bool) {
+        let Some(power) = &mut self.power else { return };
+        for (number, volume) in self.volumes.iter().enumerate().filter(|(number, _)| !self.gone[*number]) {
+            for member in (0..volume.members()).filter(|member| !volume.is_lost(*member)) {
+                power.switch(now, (number, member), on);
+            }
+        }
+        self.settle(now);
+    }
+    fn settle(&mut self, now: Time) {
+        if let Some(power) = &mut self.power {
+            power.settle(now, &mut self.volumes);
         }
     }
     /// How many disks each volume is.
@@ -87,6 +130,17 @@ impl<T: Copy> Store<T> {
 
     /// Takes a request for a disk; numbers beyond the last disk wrap round.
     pub fn submit(&mut self, now: Time, disk: u32, request: Request<T>) {
+        self.submit_for(now, disk, request, None);
+    }
+    /// As [`Store::submit`], with what a disk that it wakes is woken for if that is not just a read or a write.
+    pub fn submit_for(&mut self, now: Time, disk: u32, request: Request<T>, cause: Option<Cause>) {
+        if let Some(power) = &mut self.power {
+            power.asked(request.stream, cause);
+        }
+        self.take(now, disk, request);
+        self.settle(now);
+    }
+    fn take(&mut self, now: Time, disk: u32, request: Request<T>) {
         let disk = disk % self.volumes.len() as u32;
         if self.spec.capacity == Bytes::ZERO {
             self.ask_disk(now, disk, request, &[(request.offset, request.bytes)]);
@@ -119,11 +173,15 @@ impl<T: Copy> Store<T> {
             .filter_map(|disk| self.cache.oldest_dirty(disk as u32))
             .min()
             .map_or(Time::MAX, |since| since.saturating_add(self.spec.expire));
-        copy.min(disks).min(expiry)
+        let power = self.power.as_ref().map_or(Time::MAX, |power| power.deadline());
+        copy.min(disks).min(expiry).min(power)
     }
 
     /// Appends the tags of the requests that are done.
     pub fn on_timer(&mut self, now: Time, done: &mut Vec<T>) {
+        if let Some(power) = &mut self.power {
+            power.on_timer(now);
+        }
         while let Some(entry) = self.copies.first_entry()
             && entry.key().0 <= now
         {
@@ -139,10 +197,11 @@ impl<T: Copy> Store<T> {
         self.done = jobs;
         self.admit(now);
         self.write_back(now);
+        self.settle(now);
     }
 
     /// A node of the host has crashed: its requests are gone and so are its cached bytes.
-    pub fn drop_node(&mut self, node: u32) {
+    pub fn drop_node(&mut self, now: Time, node: u32) {
         for disk in &mut self.volumes {
             disk.retain(|request| request.stream.node != node || matches!(request.tag, Job::WriteBack(_)));
         }
@@ -150,11 +209,21 @@ impl<T: Copy> Store<T> {
         self.throttled.retain(|(_, request)| request.stream.node != node);
         self.copies.retain(|_, request| request.stream.node != node);
         self.cache.drop_node(node);
+        self.settle(now);
     }
 
     /// A disk fails, or a member of an array. What an array still has, its other members answer. Else the volume is gone
     /// with its data and what memory has of them, and these are the requests that get no answer.
     pub fn fail_member(&mut self, now: Time, disk: usize, member: u32) -> Option<Vec<T>> {
+        let unanswered = self.lose_member(now, disk, member);
+        if let Some(power) = &mut self.power {
+            let member = member as usize % self.volumes[disk].members();
+            power.switch(now, (disk, member), false);
+        }
+        self.settle(now);
+        unanswered
+    }
+    fn lose_member(&mut self, now: Time, disk: usize, member: u32) -> Option<Vec<T>> {
         if self.volumes[disk].fail_member(now, member) {
             return None;
         }
@@ -185,6 +254,11 @@ impl<T: Copy> Store<T> {
     /// A spare takes the place of a member of an array that has failed, and is filled.
     pub fn replace_member(&mut self, now: Time, disk: usize, member: u32) {
         self.volumes[disk].replace_member(now, member);
+        if let Some(power) = &mut self.power {
+            let member = member as usize % self.volumes[disk].members();
+            power.switch(now, (disk, member), true);
+        }
+        self.settle(now);
     }
     /// What a disk, or a member of an array, begins from now on takes so much longer than by its specification: 1 is
     /// normal.

@@ -1,7 +1,7 @@
 //! What a host's store has requests for: a disk, or an array of them.
 
 use crate::array::{Array, ArraySpec};
-use crate::disk::{Disk, DiskCounters, DiskSpec, Request};
+use crate::disk::{Disk, DiskCounters, DiskSpec, Op, Request, Stream};
 use units::Time;
 
 /// A disk, or several that are one volume.
@@ -78,6 +78,13 @@ impl<T: Copy> Volume<T> {
             array.replace(now, member);
         }
     }
+    /// Whether a member has failed and no spare has taken its place.
+    pub fn is_lost(&self, member: usize) -> bool {
+        match self {
+            Self::Disk(_) => false,
+            Self::Array(array) => array.is_lost(member),
+        }
+    }
     /// The part of a spare that is filled; none if nothing is being rebuilt.
     pub fn rebuilt(&self) -> Option<f64> {
         match self {
@@ -99,11 +106,54 @@ impl<T: Copy> Volume<T> {
             Self::Array(array) => array.members(),
         }
     }
+    /// Whether a member has requests that are not done.
+    pub fn is_wanted(&self, member: usize) -> bool {
+        match self {
+            Self::Disk(disk) => disk.queued() > 0,
+            Self::Array(array) => array.member(member).queued() > 0,
+        }
+    }
+    /// What a member's mechanics do; none where they do nothing. Beside it, whether nothing waits for them.
+    pub fn serving(&self, member: usize) -> (Option<Op>, bool) {
+        match self {
+            Self::Disk(disk) => (disk.serving(), disk.is_still()),
+            Self::Array(array) => (array.member(member).serving(), array.member(member).is_still()),
+        }
+    }
+    /// Of the first request that waits for a member at rest: its direction and file.
+    pub fn first_held(&self, member: usize) -> Option<(Op, Stream)> {
+        match self {
+            Self::Disk(disk) => disk.first_held().map(|first| (first.op, first.stream.file())),
+            Self::Array(array) => array.member(member).first_held().map(|first| (first.op, first.stream.file())),
+        }
+    }
+    /// Whether requests to a member wait for it to be ready.
+    pub fn is_resting(&self, member: usize) -> bool {
+        match self {
+            Self::Disk(disk) => disk.is_held(),
+            Self::Array(array) => array.member(member).is_held(),
+        }
+    }
+    /// A member rests, or is ready.
+    pub fn set_resting(&mut self, now: Time, member: usize, rests: bool) {
+        match self {
+            Self::Disk(disk) => set_resting(disk, now, rests),
+            Self::Array(array) => set_resting(array.member_mut(member), now, rests),
+        }
+    }
     /// Counters of one of them.
     pub fn counters(&self, now: Time, member: usize) -> DiskCounters {
         match self {
             Self::Disk(disk) => disk.counters(now),
             Self::Array(array) => array.member_counters(now, member),
         }
+    }
+}
+
+fn set_resting<T: Copy>(disk: &mut Disk<T>, now: Time, rests: bool) {
+    if rests {
+        disk.hold();
+    } else if disk.is_held() {
+        disk.release(now);
     }
 }

@@ -73,14 +73,18 @@ fn of_figure(study: &Study, figure: &Figure, path: &str, tree: &Tree, problems: 
             problems.add(&at(&key), reason);
         }
     }
-    if (figure.kind == FigureKind::Scatter) != figure.x_metric.is_some() {
-        problems.add(&at("x-metric"), "a scatter, and only that, has an `x-metric`");
+    let weighed = figure.kind == FigureKind::Weighed;
+    if (weighed || figure.kind == FigureKind::Scatter) != figure.x_metric.is_some() {
+        problems.add(&at("x-metric"), "scatters and weighed figures, and only these, have an `x-metric`");
+    }
+    if weighed && (figure.series.len() != 2 || figure.x.is_none()) {
+        problems.add(&at("kind"), "a weighed figure has two series, and an `x` with the weights");
     }
     if figure.over_seeds != OverSeeds::Mean && figure.kind != FigureKind::Sweep {
         problems.add(&at("over-seeds"), "only a sweep has a number for each seed, whose spread can be taken");
     }
     match &figure.x {
-        Some(_) if figure.kind != FigureKind::Sweep => problems.add(&at("x"), "only a sweep varies an `x`"),
+        Some(_) if !weighed && figure.kind != FigureKind::Sweep => problems.add(&at("x"), "only a sweep varies an `x`"),
         Some(axis) => {
             if axis.values.is_empty() {
                 problems.add(&at("x"), "an axis has `values`");
@@ -136,20 +140,25 @@ fn of_figure(study: &Study, figure: &Figure, path: &str, tree: &Tree, problems: 
 /// What a claim lacks.
 fn bad(claim: &Claim, figure: &Figure) -> Option<&'static str> {
     let bounded = claim.least.is_some() || claim.most.is_some();
-    let compared = matches!(claim.rule, Rule::Above | Rule::Ratio);
+    let compared = matches!(claim.rule, Rule::Above | Rule::Ratio | Rule::Crosses);
     let may_compare = compared || claim.rule.is_of_ratios();
     let (from, to) = (claim.from.unwrap_or(f64::NEG_INFINITY), claim.to.unwrap_or(f64::INFINITY));
-    let along = matches!(claim.rule, Rule::Rises | Rule::Falls | Rule::Knee | Rule::NoKnee | Rule::Peak);
+    let along =
+        matches!(claim.rule, Rule::Rises | Rule::Falls | Rule::Knee | Rule::NoKnee | Rule::Peak | Rule::Crosses);
     match claim.rule {
         _ if claim.text.is_empty() => Some("a claim has a `text`"),
         _ if !claim.against.is_empty() && (claim.rule != Rule::Above || claim.against.len() != 2) => {
             Some("`against` belongs to the rule above, and names two series")
         }
-        _ if compared && claim.than.is_empty() => Some("the rules above and ratio compare with a series: `than`"),
-        _ if !may_compare && !claim.than.is_empty() => {
-            Some("`than` belongs to the rules above, ratio, rises, falls and greatest")
+        _ if compared && claim.than.is_empty() => {
+            Some("the rules above, ratio and crosses compare with a series: `than`")
         }
-        Rule::Between | Rule::Ratio | Rule::Greatest | Rule::Peak | Rule::Knee | Rule::Correlation if !bounded => {
+        _ if !may_compare && !claim.than.is_empty() => {
+            Some("`than` belongs to the rules above, ratio, crosses, rises, falls and greatest")
+        }
+        Rule::Between | Rule::Ratio | Rule::Greatest | Rule::Peak | Rule::Knee | Rule::Crosses | Rule::Correlation
+            if !bounded =>
+        {
             Some("this rule needs `least`, `most` or both")
         }
         Rule::Correlation if figure.kind != FigureKind::Scatter => Some("a correlation is of a scatter"),

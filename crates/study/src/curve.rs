@@ -22,10 +22,11 @@ pub struct Curve {
     pub points: Vec<Point>,
 }
 
-/// The curve, from the records in the order of the plan's runs.
-pub fn curve(figure: &Figure, planned: &PlannedCurve, records: &[Record]) -> Curve {
+/// The curve, one of all of its figure, from the records in the order of the plan's runs.
+pub fn curve(figure: &Figure, planned: &PlannedCurve, all: &[PlannedCurve], records: &[Record]) -> Curve {
     let series = &figure.series[planned.series];
     let points = match figure.kind {
+        FigureKind::Weighed => weighed(figure, planned, all, records),
         FigureKind::Sweep => planned.points.iter().map(|point| swept(figure, series, point, records)).collect(),
         FigureKind::Time => {
             planned.points.first().map(|point| timed(figure, series, point, records)).unwrap_or_default()
@@ -56,6 +57,31 @@ fn timed(figure: &Figure, series: &Series, point: &PlannedPoint, records: &[Reco
         Point { x: (step_number + 1) as f64 * step, label: String::new(), y: Sample::of(values, OverSeeds::Mean) }
     };
     (0..steps).map(at).collect()
+}
+
+/// A series' shares in two measures of a pair of series, weighed by x.
+fn weighed(figure: &Figure, planned: &PlannedCurve, all: &[PlannedCurve], records: &[Record]) -> Vec<Point> {
+    let pair: Vec<&PlannedCurve> = all.iter().filter(|curve| curve.assumption == planned.assumption).collect();
+    let number = |value: Option<Measured>| match value? {
+        Measured::Number(value) => Some(value),
+        Measured::List(_) | Measured::Missing(()) => None,
+    };
+    let both = |curve: &PlannedCurve, point: usize, seed: usize| {
+        let record = &records[*curve.points.get(point)?.runs.get(seed)?];
+        let other = record.values.get(figure.x_metric.as_ref()?)?.clone();
+        Some((number(measured(figure, &figure.series[curve.series], record))?, number(Some(other))?))
+    };
+    let at = |(place, point): (usize, &PlannedPoint)| {
+        let value = |seed: usize| {
+            let (own, other) = both(planned, place, seed)?;
+            let sums = pair.iter().map(|curve| both(curve, place, seed)).collect::<Option<Vec<_>>>()?;
+            let (sum, sum_other) = sums.iter().fold((0.0, 0.0), |(a, b), (x, y)| (a + x, b + y));
+            (sum > 0.0 && sum_other > 0.0).then(|| point.x * own / sum + (1.0 - point.x) * other / sum_other)
+        };
+        let by_seed = (0..point.runs.len()).map(value).collect();
+        Point { x: point.x, label: point.label.clone(), y: Sample::of(by_seed, OverSeeds::Mean) }
+    };
+    planned.points.iter().enumerate().map(at).collect()
 }
 
 /// The dots of every seed, one after the other.

@@ -14,6 +14,9 @@ choice! {
         Time = "time",
         /// A list of each run against another list of it, `x-metric`: one dot for each entry.
         Scatter = "scatter",
+        /// Two series weighed against each other: x times the share of a run in both runs' `metric`, and 1 - x times its
+        /// share in both runs' `x-metric` (Ptc of Yang 2012, Eq. 4.3, with x for alpha).
+        Weighed = "weighed",
     }
 }
 
@@ -78,6 +81,9 @@ choice! {
         Above = "above",
         /// Each value divided by that of the series `than` at the same x lies from `least` to `most`.
         Ratio = "ratio",
+        /// The curve comes below that of the series `than`, to stay there, at an x from `least` to `most`; between two
+        /// points both are straight.
+        Crosses = "crosses",
         /// Pearson's correlation of the dots lies from `least` to `most`.
         Correlation = "correlation",
     }
@@ -197,7 +203,7 @@ section! {
         metric: String = String::new();
         /// What the metric is divided by.
         per: Option<String> = None;
-        /// What the dots' x is (scatter).
+        /// What the dots' x is (scatter), or what is weighed by 1 - x (weighed).
         x_metric: Option<String> = None;
         /// What becomes of a list.
         reduce: Reduce = Reduce::Value;

@@ -50,7 +50,7 @@ pub fn judge(study: &Study, plan: &Plan, records: &[Record]) -> StudyOutcome {
 
 fn of_figure(study: &Study, planned: &PlannedFigure, quick: bool, records: &[Record]) -> FigureOutcome {
     let figure = &study.file.figure[planned.figure];
-    let curves: Vec<Curve> = planned.curves.iter().map(|one| curve(figure, one, records)).collect();
+    let curves: Vec<Curve> = planned.curves.iter().map(|one| curve(figure, one, &planned.curves, records)).collect();
     let judged = Judged { study, figure, planned, curves: &curves, quick };
     let published = figure.published.iter().filter(|one| one.judged).map(|one| judged.published(one));
     let findings: Vec<_> = published.chain(figure.claim.iter().map(|claim| judged.claim(claim))).collect();
@@ -74,14 +74,15 @@ fn of_figure(study: &Study, planned: &PlannedFigure, quick: bool, records: &[Rec
             log: false,
             categories: None,
         }),
-        (None, FigureKind::Sweep) => None,
+        (None, FigureKind::Sweep | FigureKind::Weighed) => None,
     };
     FigureOutcome {
         id: figure.id.clone(),
         title: figure.title.clone(),
         place: figure.place.clone(),
         about: figure.about.clone(),
-        kind: figure.kind.word(),
+        // A weighed figure is drawn like a sweep of its x.
+        kind: if figure.kind == FigureKind::Weighed { FigureKind::Sweep } else { figure.kind }.word(),
         label: figure.label.clone(),
         unit: figure.unit.clone(),
         x: axis,
@@ -202,7 +203,11 @@ impl Judged<'_> {
         let all: Vec<String> = self.figure.series.iter().map(|series| series.name.clone()).collect();
         let mut series = if claim.series.is_empty() { all } else { claim.series.clone() };
         series.retain(|series| *series != claim.than);
-        let needed = if matches!(claim.rule, Rule::Rises | Rule::Falls | Rule::Knee | Rule::NoKnee) { 2 } else { 1 };
+        let needed = if matches!(claim.rule, Rule::Rises | Rule::Falls | Rule::Knee | Rule::NoKnee | Rule::Crosses) {
+            2
+        } else {
+            1
+        };
         let under = |assumption| {
             if self.quick && !claim.quick {
                 return None;
@@ -271,6 +276,7 @@ impl Judged<'_> {
             }
             Rule::Above => format!("each value is at least {} times that of {}", number(claim.factor), claim.than),
             Rule::Ratio => format!("each value divided by that of {} is {}", claim.than, bounds("")),
+            Rule::Crosses => format!("it comes below {} at {axis} {}", claim.than, bounds("")),
             Rule::Correlation => format!("the correlation is {}", bounds("")),
         };
         let range = match (claim.from, claim.to) {

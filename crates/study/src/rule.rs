@@ -40,6 +40,7 @@ pub fn decide(claim: &Claim, points: &Points, than: Option<&Points>) -> (Truth, 
             (truth, format!("{} / {} = {ratio}", at(x, y.interval), value(other.interval)))
         })),
         Rule::Greatest => greatest(points, least, most),
+        Rule::Crosses => crosses(points, than, least, most),
         Rule::Peak => peak(points, least, most),
         Rule::Knee => knee(points, claim.part, least, most),
         Rule::NoKnee => no_knee(points, claim.part),
@@ -81,6 +82,27 @@ fn greatest(points: &Points, least: f64, most: f64) -> (Truth, String) {
     let all = Interval { low: most_of(|y| y.low), mean: most_of(|y| y.mean), high: most_of(|y| y.high) };
     let place = points.iter().max_by(|a, b| a.1.interval.mean.total_cmp(&b.1.interval.mean));
     (all.within(least, most), place.map_or_else(String::new, |(x, y)| format!("greatest {}", at(*x, y.interval))))
+}
+
+/// Where a curve comes below another, to stay there: seed by seed, on straight lines between the points.
+fn crosses(points: &Points, than: Option<&Points>, least: f64, most: f64) -> (Truth, String) {
+    let all: Vec<_> = matched(points, than).map(|(x, y, other)| (x, y.differences(other))).collect();
+    let seeds = all.iter().map(|(_, differences)| differences.len()).min().unwrap_or(0);
+    let crossing = |seed: usize| {
+        let above = all.iter().filter_map(|(x, differences)| Some((*x, (*differences.get(seed)?)?)));
+        let above: Vec<(f64, f64)> = above.collect();
+        let last = above.iter().rposition(|(_, above)| *above >= 0.0)?;
+        let ((x0, y0), (x1, y1)) = (above[last], *above.get(last + 1)?);
+        Some(x0 + (x1 - x0) * y0 / (y0 - y1))
+    };
+    let found: Vec<f64> = (0..seeds).filter_map(crossing).collect();
+    match Interval::of(&found) {
+        None => (Truth::No, "does not come below that and stay there".to_owned()),
+        Some(at) if found.len() < seeds => {
+            (at.within(least, most).min(Truth::Unsure), format!("comes below that at {} with some seeds", value(at)))
+        }
+        Some(at) => (at.within(least, most), format!("comes below that at {}", value(at))),
+    }
 }
 
 /// Position of the maximum. Every x whose value may be the greatest counts.
@@ -314,6 +336,22 @@ mod tests {
         assert_eq!((above(1.9), above(2.0), above(2.5)), (Truth::Yes, Truth::Unsure, Truth::No));
         let nothing = vec![(1.0, seeds(&[0.0, 0.0, 0.0]))];
         assert_eq!(decide(&Claim { least: Some(1.0), ..claim(Rule::Ratio) }, &ours, Some(&nothing)).0, Truth::Unsure);
+    }
+
+    /// 4 - 2 x comes below 1 + x at 1: between the points 0 and 2, where it is 4 against 1 and 0 against 3.
+    #[test]
+    fn a_crossing_lies_on_straight_lines_between_the_points() {
+        let line = |of: &dyn Fn(f64) -> f64| -> Points { [0.0, 2.0, 3.0].map(|x| (x, exactly(of(x)))).to_vec() };
+        let (falling, rising) = (line(&|x| 4.0 - 2.0 * x), line(&|x| 1.0 + x));
+        let crosses = |ours: &Points, other: &Points, least, most| {
+            let claim = Claim { least: Some(least), most: Some(most), ..claim(Rule::Crosses) };
+            decide(&claim, ours, Some(other)).0
+        };
+        assert_eq!(
+            (crosses(&falling, &rising, 0.9, 1.1), crosses(&falling, &rising, 1.2, 2.0)),
+            (Truth::Yes, Truth::No)
+        );
+        assert_eq!(crosses(&rising, &falling, 0.0, 3.0), Truth::No, "it does not stay below");
     }
 
     /// Anscombe's first set: r = 0.816, and Fisher's interval over 11 points is 0.42 to 0.95.

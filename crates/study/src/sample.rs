@@ -103,6 +103,11 @@ impl Sample {
         pairs.map(|(a, b)| Some(of((*a)?, (*b)?))).collect()
     }
 
+    /// What it has more than another, seed by seed where both have a value.
+    pub fn differences(&self, other: &Self) -> Vec<Option<f64>> {
+        self.paired(other, |a, b| a - b)
+    }
+
     /// Whether it is at least `factor` times another, and their difference (of spreads, their ratio) as text.
     pub fn at_least(&self, other: &Self, factor: f64) -> (Truth, String) {
         let times = if factor == 1.0 { String::new() } else { format!("{} times ", number(factor)) };

@@ -5,6 +5,7 @@ use crate::table::Table;
 use results::Estimate;
 use runs::{Comparison, Summary};
 use std::fmt::Write;
+use storage::power::figures::{Wins, crossover, energy_delay};
 
 /// The runs of one scenario.
 pub fn of(summary: &Summary<'_>, screen: &Screen) -> String {
@@ -51,7 +52,40 @@ pub fn side_by_side(comparison: &Comparison<'_>, screen: &Screen) -> String {
         }
         let _ = write!(text, "\n{}\n{}", screen.heading(&screen.wrapped(&label(name, unit), 0)), table.shown(screen));
     }
+    weighed(&mut text, comparison, screen);
     text
+}
+
+/// Where energy is known: for which weight of it against time each of two settings wins (Yang 2012, Eq. 4.3 and 4.4.4).
+fn weighed(text: &mut String, comparison: &Comparison<'_>, screen: &Screen) {
+    let [base, others @ ..] = comparison.summaries else { return };
+    let names = comparison.names();
+    let Some((energy, job)) = names.iter().find_map(|(name, _)| Some((*name, name.strip_suffix(": energy of nodes")?)))
+    else {
+        return;
+    };
+    let time = format!("{job}: submission to finish");
+    let both = |summary: &Summary<'_>| Some((summary.estimate(energy)?.mean, summary.estimate(&time)?.mean));
+    let Some(first) = both(base) else { return };
+    let _ = writeln!(text, "\n{}", screen.heading("energy against time"));
+    let wins = |name: &str, range: &str| format!("{name} wins {range}");
+    for other in others {
+        let Some(second) = both(other) else { continue };
+        let (a, b) = (base.name, other.name);
+        let verdict = match crossover(second, first) {
+            Wins::First => wins(b, "whatever alpha"),
+            Wins::Second => wins(a, "whatever alpha"),
+            Wins::FirstAbove(alpha) => format!("{}, {}", wins(b, &format!("above alpha {alpha:.3}")), wins(a, "below")),
+            Wins::FirstBelow(alpha) => format!("{}, {}", wins(b, &format!("below alpha {alpha:.3}")), wins(a, "above")),
+        };
+        let product = energy_delay(second.0, second.1) / energy_delay(first.0, first.1) - 1.0;
+        let sentence = format!(
+            "by Ptc (alpha of energy, 1 - alpha of time) {verdict}; energy times time of {b} is \
+            {:+.1} % of that of {a}",
+            product * 100.0
+        );
+        let _ = writeln!(text, "{}", screen.wrapped(&sentence, 2));
+    }
 }
 
 /// Versions of one scenario: how far each figure of the others is from that of the first.

@@ -6,8 +6,8 @@ use crate::table::Table;
 use results::findings::{Finding, Rule, Severity};
 use results::page::Comparison;
 use results::{
-    AttemptState, Breakdown, EnergyUse, FEW_JOBS, Job, JobState, NodeEnergy, RunResult, TaskKind, TrafficOutcome,
-    Waiting,
+    AttemptState, Breakdown, DisksEnergy, EnergyUse, FEW_JOBS, Job, JobState, NodeEnergy, RunResult, TaskKind,
+    TrafficOutcome, Waiting,
 };
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -315,18 +315,27 @@ fn of_network(text: &mut String, result: &RunResult, screen: &Screen) {
 /// What nodes drew, in all and those that drew most; a job's part of it where there is one.
 fn of_energy(text: &mut String, result: &RunResult, energy: &EnergyUse, screen: &Screen) {
     let joules = |energy: Energy| format!("{:.1}", energy.as_joules());
-    let heads = ["energy in J", "total", "being on", "screen", "cores", "radio", "battery"];
-    let mut table = Table::new(heads).optional(&[3, 6, 2]);
-    let mut row = |name: &str, parts: [Energy; 4], battery: String| {
+    let with_disks = energy.disks.is_some();
+    let mut heads = vec!["energy in J", "total", "being on", "screen", "cores", "radio", "battery"];
+    if with_disks {
+        heads.insert(6, "disks");
+    }
+    let mut table = Table::new(heads).optional(if with_disks { &[3, 7, 5, 2] } else { &[3, 6, 2] });
+    let mut row = |name: &str, parts: [Energy; 5], battery: String| {
         let total = joules(parts.into_iter().sum());
-        table.row([name.to_owned(), total].into_iter().chain(parts.map(joules)).chain([battery]));
+        let shown = if with_disks { 5 } else { 4 };
+        let parts = parts.map(joules).into_iter().take(shown);
+        table.row([name.to_owned(), total].into_iter().chain(parts).chain([battery]));
     };
-    let parts = |node: &NodeEnergy| [node.idle, node.screen, node.processor, node.radio];
-    let sum = |all: [Energy; 4], node: &NodeEnergy| {
+    let parts =
+        |node: &NodeEnergy| [node.idle, node.screen, node.processor, node.radio, node.disks.unwrap_or_default()];
+    let sum = |all: [Energy; 5], node: &NodeEnergy| {
         let one = parts(node);
         std::array::from_fn(|part| all[part] + one[part])
     };
-    row("all nodes", energy.nodes.iter().fold([Energy::default(); 4], sum), String::new());
+    if !energy.nodes.is_empty() {
+        row("all nodes", energy.nodes.iter().fold([Energy::default(); 5], sum), String::new());
+    }
     let mut most: Vec<&NodeEnergy> = energy.nodes.iter().collect();
     most.sort_by_key(|node| std::cmp::Reverse(node.total()));
     for node in most.into_iter().take(ROWS) {
@@ -334,14 +343,52 @@ fn of_energy(text: &mut String, result: &RunResult, energy: &EnergyUse, screen: 
         let battery = node.battery.map_or_else(String::new, left);
         row(&result.nodes[node.node as usize].name, parts(node), battery);
     }
-    let _ = write!(text, "\n{}", table.shown(screen));
-    for (job, drawn) in result.jobs.iter().zip(&energy.jobs) {
+    if !energy.nodes.is_empty() {
+        let _ = write!(text, "\n{}", table.shown(screen));
+    }
+    for (job, drawn) in result.jobs.iter().zip(&energy.jobs).filter(|_| !energy.nodes.is_empty()) {
         if let Some(drawn) = drawn {
             line(text, screen, &format!("job {}: {} J from submission to finish", job.name, joules(*drawn)));
         }
     }
+    if with_disks && !energy.nodes.is_empty() {
+        let wall: Energy = energy.nodes.iter().map(NodeEnergy::wall).sum();
+        line(text, screen, &format!("at the wall {} J", joules(wall)));
+    }
+    if let Some(disks) = &energy.disks {
+        of_disks(text, result, disks, screen);
+    }
     if let Some(empty) = energy.first_empty() {
         line(text, screen, &format!("the first battery was empty at {empty:.1}"));
+    }
+}
+
+/// What the disks drew, beside what they could have.
+fn of_disks(text: &mut String, result: &RunResult, disks: &DisksEnergy, screen: &Screen) {
+    let kwh = |energy: Energy| format!("{:.4} kWh", energy.as_joules() / 3.6e6);
+    let (drawn, on) = (kwh(disks.drawn), kwh(disks.always_on));
+    // Not "-0.0".
+    let percent = |part: f64| (part * 1e3).round() / 10.0 + 0.0;
+    let (saved, most) = (percent(disks.saved()), percent(disks.ceiling()));
+    let _ = writeln!(text, "\n{}", screen.heading("disks"));
+    let compared = format!("{} disks drew {drawn}, and without rest {on}: {saved:.1} % saved", disks.disks);
+    line(text, screen, &compared);
+    let ceiling = format!("at most {most:.1} % could be saved of this run's requests (oracle)");
+    let part = disks.of_ceiling().map(|part| format!(": {:.1} % of that was", part * 100.0));
+    line(text, screen, &format!("{ceiling}{}", part.unwrap_or_default()));
+    let mut causes: BTreeMap<&str, u32> = BTreeMap::new();
+    for power in result.disks.iter().filter_map(|disk| disk.power.as_ref()) {
+        for (cause, wakes) in power.starts.iter().chain(&power.loads) {
+            *causes.entry(cause).or_default() += wakes;
+        }
+    }
+    let causes: Vec<String> = causes.iter().map(|(cause, wakes)| format!("{cause} {wakes}")).collect();
+    if causes.is_empty() {
+        line(text, screen, "no disk was woken");
+    } else {
+        let late = disks.late.as_secs_f64();
+        let wakes = format!("wakes by cause: {}; requests waited {late:.1} s for disks", causes.join(", "));
+        line(text, screen, &wakes);
     }
 }
 

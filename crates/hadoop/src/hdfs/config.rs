@@ -4,6 +4,17 @@ use super::balancer::BalancerConfig;
 use super::erasure::ErasureCode;
 use units::{Bytes, Time};
 
+/// Which of a block's replicas is read, and where its maps are local.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ReadOrder {
+    /// The nearest; maps are local on every node with a replica. HDFS as it is.
+    #[default]
+    Nearest,
+    /// The nearest of those whose disk is awake, else the one whose disk rests least deep; maps are local where the
+    /// first replica is (Yang 2012, 4.3.2).
+    Awake,
+}
+
 /// Settings of HDFS; the defaults are those of Hadoop 3 (`hdfs-default.xml`) where a property is named.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HdfsConfig {
@@ -77,6 +88,10 @@ pub struct HdfsConfig {
     pub retry_window: Time,
     /// The Balancer, if one is started.
     pub balancer: Option<BalancerConfig>,
+    /// Which of a block's replicas is read.
+    pub read_order: ReadOrder,
+    /// The first replicas of input blocks are dealt to the nodes in turn, as though each had written its part.
+    pub even_input: bool,
 }
 
 /// Seconds that HDFS's coder in Java takes for a byte of a cell that is made, and one of the cells that it is made of.
@@ -115,6 +130,8 @@ impl Default for HdfsConfig {
             acquire_failures: 3,
             retry_window: Time::from_secs(3),
             balancer: None,
+            read_order: ReadOrder::Nearest,
+            even_input: false,
         }
     }
 }

@@ -24,6 +24,8 @@ pub(super) struct DataNode {
     overdue: bool,
     /// A volume is gone since its last report.
     volume_lost: bool,
+    /// Disks at rest: how deep, from 1.
+    resting: BTreeMap<u32, u8>,
     /// How often it has started; tells timers of an earlier life.
     life: u32,
 }
@@ -44,6 +46,10 @@ pub(super) struct Replica {
 }
 
 impl DataNode {
+    /// Disks at rest: how deep, from 1.
+    pub const fn resting(&self) -> &BTreeMap<u32, u8> {
+        &self.resting
+    }
     /// The disk for a new replica of a block, the first of the block or not, of a file that the run writes or not.
     pub fn choose(&mut self, disks: &Disks, written: bool, first: bool) -> Place {
         Place { disk: self.volumes.take(disks, Data::replica(written, first)), first }
@@ -94,8 +100,20 @@ impl Hdfs {
         datanode.in_heartbeat = true;
         datanode.overdue = false;
         let call = Call::Heartbeat { node, transfers: datanode.transfers };
+        let resting = datanode.resting.clone();
+        self.rests_on_the_way(node, resting);
         let process = rpc::heartbeat_process(ctx, Process::datanode(node));
         call_namenode(ctx, process, (wire::HEARTBEAT, wire::HEARTBEAT_REPLY), call);
+    }
+
+    /// A disk goes to rest or wakes.
+    pub(crate) fn on_disk_rests(&mut self, node: NodeId, disk: u32, depth: u8) {
+        let resting = &mut self.datanode(node).resting;
+        if depth == 0 {
+            resting.remove(&disk);
+        } else {
+            resting.insert(disk, depth);
+        }
     }
 
     /// A heartbeat was answered or has failed.

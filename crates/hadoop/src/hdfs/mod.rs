@@ -17,7 +17,7 @@ mod write;
 
 pub use crate::ids::{BlockId, FileId, ReadId, WriteId};
 pub use balancer::{Balanced, BalancerConfig, Exit, Fill, Task as BalancerTask, plan as plan_balancing};
-pub use config::HdfsConfig;
+pub use config::{HdfsConfig, ReadOrder};
 pub use erasure::ErasureCode;
 pub use namespace::{Block, File, Namespace};
 pub use request::{Call, Channel, Message, PipelineMessage, ReadMessage, Request, WriteCall};
@@ -85,6 +85,8 @@ pub struct Hdfs {
     /// When DataNodes first speak.
     phases: RandomStream,
     next: u32,
+    /// Blocks of input that were dealt to the nodes in turn.
+    dealt: usize,
 }
 
 impl Hdfs {
@@ -109,6 +111,7 @@ impl Hdfs {
             random: RandomStream::new(seed, "hdfs/placement", 0),
             phases: RandomStream::new(seed, "hdfs/phases", 0),
             next: 0,
+            dealt: 0,
         }
     }
     /// Its settings.
@@ -132,6 +135,17 @@ impl Hdfs {
         &self.counters
     }
 
+    /// The nodes with a further replica of a block whose first replica a disk of a node has.
+    pub fn backups_of(&self, node: NodeId, disk: u32) -> Vec<NodeId> {
+        let mut nodes = std::collections::BTreeSet::new();
+        for (block, replica) in &self.datanodes[node.0 as usize].replicas {
+            if replica.place.disk == disk && replica.place.first {
+                nodes.extend(self.namespace.block(*block).replicas.iter().filter(|other| **other != node));
+            }
+        }
+        nodes.into_iter().collect()
+    }
+
     /// A file that exists when the run begins, its blocks placed by the default policy as though written from `writer`,
     /// or from outside the cluster.
     pub fn add_file(
@@ -147,6 +161,7 @@ impl Hdfs {
         while rest > Bytes::ZERO {
             let length = rest.min(block_size);
             rest -= length;
+            let writer = writer.or_else(|| self.next_writer(ctx));
             let targets = placement::choose(&ctx.nodes, writer, replication, &[], |_| true, &mut self.random);
             self.add_block(ctx, file, length, &targets);
         }
@@ -213,6 +228,15 @@ impl Hdfs {
     pub fn group_of(&mut self, ctx: &Context, home: NodeId, replication: u32) -> Vec<NodeId> {
         placement::choose(&ctx.nodes, Some(home), replication, &[], |_| true, &mut self.random)
     }
+    /// Who wrote the next block of input, where the nodes are dealt it in turn.
+    fn next_writer(&mut self, ctx: &Context) -> Option<NodeId> {
+        if !self.config.even_input {
+            return None;
+        }
+        let turn = self.dealt % ctx.nodes.worker_count();
+        self.dealt += 1;
+        ctx.nodes.workers().nth(turn)
+    }
     fn add_block(&mut self, ctx: &mut Context, file: FileId, length: Bytes, replicas: &[NodeId]) {
         let block = self.namespace.add_block(file, length, ctx.new_file());
         let record = self.namespace.block_mut(block);
@@ -227,6 +251,7 @@ impl Hdfs {
 
     pub(crate) fn on_start(&mut self, ctx: &mut Context) {
         self.stored_at_start = (0..count(self.datanodes.len())).map(|node| self.stored(NodeId(node))).collect();
+        self.register_rests();
         self.start_namenode(ctx);
         self.start_balancer(ctx, self.seed);
         self.start_datanodes(ctx);

@@ -29,6 +29,9 @@ struct Known {
     last_heartbeat: Time,
     /// Transfers under way, as its last heartbeat said.
     transfers: u32,
+    /// Disks at rest, how deep: as its last heartbeat said, and as the one under way does.
+    resting: BTreeMap<u32, u8>,
+    resting_next: BTreeMap<u32, u8>,
     copies: Vec<Copy>,
     deletions: Vec<BlockId>,
 }
@@ -61,8 +64,15 @@ pub(super) struct NameNode {
 
 impl NameNode {
     pub fn new(nodes: usize) -> Self {
-        let known =
-            Known { alive: true, last_heartbeat: Time::ZERO, transfers: 0, copies: Vec::new(), deletions: Vec::new() };
+        let known = Known {
+            alive: true,
+            last_heartbeat: Time::ZERO,
+            transfers: 0,
+            resting: BTreeMap::new(),
+            resting_next: BTreeMap::new(),
+            copies: Vec::new(),
+            deletions: Vec::new(),
+        };
         Self { known: vec![known; nodes], orders: vec![Vec::new(); nodes], ..Self::default() }
     }
     pub fn is_alive(&self, node: NodeId) -> bool {
@@ -135,6 +145,7 @@ impl Hdfs {
         known.alive = true;
         known.last_heartbeat = ctx.now;
         known.transfers = transfers;
+        known.resting = std::mem::take(&mut known.resting_next);
         let copies: Vec<_> = known.copies.drain(..streams.min(known.copies.len())).collect();
         let deletions = std::mem::take(&mut known.deletions);
         let commands = copies.len() + deletions.len() + usize::from(was_dead);
@@ -147,6 +158,30 @@ impl Hdfs {
         if was_dead {
             self.report_blocks(ctx, node);
         }
+    }
+
+    /// A heartbeat leaves that tells which disks rest.
+    pub(super) fn rests_on_the_way(&mut self, node: NodeId, resting: BTreeMap<u32, u8>) {
+        self.namenode.known(node).resting_next = resting;
+    }
+    /// How deep the disk of a replica rests, as far as the NameNode knows; 0 where it is awake.
+    pub(super) fn depth_of(&self, block: BlockId, node: NodeId) -> u8 {
+        let known = &self.namenode.known[node.0 as usize];
+        if known.resting.is_empty() {
+            return 0;
+        }
+        let replica = self.datanodes[node.0 as usize].replicas.get(&block);
+        replica.and_then(|replica| known.resting.get(&replica.place.disk)).copied().unwrap_or(0)
+    }
+    /// The DataNodes register: the NameNode knows which disks rest from the beginning on.
+    pub(super) fn register_rests(&mut self) {
+        for (known, datanode) in self.namenode.known.iter_mut().zip(&self.datanodes) {
+            known.resting.clone_from(datanode.resting());
+        }
+    }
+    /// Whether blocks are being made again, or wait for it.
+    pub fn is_recovering(&self) -> bool {
+        !self.namenode.lacking.is_empty() || self.namenode.pending.values().any(|pending| !pending.targets.is_empty())
     }
 
     /// The DataNode has its reply: it does what it was told.

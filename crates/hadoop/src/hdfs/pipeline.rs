@@ -18,7 +18,7 @@ use super::datanode::{Place, Replica};
 use super::namenode::Copy;
 use super::{Channel, Hdfs, Message, PipelineMessage, Request, wire};
 use crate::context::{Context, DiskTransfer};
-use crate::effect::{DiskOp, End, Service};
+use crate::effect::{DiskOp, End, Purpose, Service};
 use crate::ids::{BlockId, ConnId, NodeId, PipelineId, WriteId};
 use std::collections::VecDeque;
 use units::{Bytes, Time};
@@ -269,11 +269,8 @@ impl Hdfs {
                 return ctx.timer(due, Request::PieceDue(id));
             }
             pipeline.source = Source::Replica { disk, asked: asked + bytes, moved };
-            ctx.disk(
-                from,
-                DiskTransfer { disk, op: DiskOp::Read, stream, offset: asked, bytes },
-                Request::SourceDisk(id),
-            );
+            let transfer = DiskTransfer { disk, op: DiskOp::Read, stream, offset: asked, bytes };
+            ctx.disk_for(from, transfer, Purpose::Recovery, Request::SourceDisk(id));
         }
     }
 
@@ -330,6 +327,10 @@ impl Hdfs {
         let mut finished = Vec::new();
         let Some(pipeline) = self.pipelines.get_mut(&id) else { return };
         let stream = self.namespace.block(pipeline.block).stream;
+        let purpose = match pipeline.source {
+            Source::Stream(_) | Source::Part { .. } => Purpose::Replica,
+            Source::Replica { .. } => Purpose::Recovery,
+        };
         for (hop, state) in pipeline.hops.iter_mut().enumerate().filter(|(_, state)| !state.dead) {
             let node = pipeline.nodes[hop];
             let piece = state.unchecked.min(chunk);
@@ -348,7 +349,7 @@ impl Hdfs {
                 state.writing = bytes;
                 let offset = pipeline.base + state.written;
                 let transfer = DiskTransfer { disk: state.place.disk, op: DiskOp::Write, stream, offset, bytes };
-                ctx.disk(node, transfer, Request::PipelineDisk { pipeline: id, hop });
+                ctx.disk_for(node, transfer, purpose, Request::PipelineDisk { pipeline: id, hop });
             }
             if state.last_taken && !state.finished && state.unwritten() == Bytes::ZERO {
                 state.finished = true;

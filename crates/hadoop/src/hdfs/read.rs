@@ -9,9 +9,9 @@
 //! on with the next from where it is.
 
 use super::datanode::call_namenode;
-use super::{Call, Channel, Hdfs, HdfsConfig, Message, ReadMessage, Request, wire};
+use super::{Call, Channel, Hdfs, HdfsConfig, Message, ReadMessage, ReadOrder, Request, wire};
 use crate::context::{Context, DiskTransfer};
-use crate::effect::{DiskOp, End, Service};
+use crate::effect::{DiskOp, End, Purpose, Service};
 use crate::event::{Event, ReadNews};
 use crate::ids::{BlockId, ConnId, NodeId, Process, ReadId};
 use crate::request::Reader;
@@ -47,6 +47,7 @@ struct Source {
     node: NodeId,
     disk: u32,
     conn: Option<ConnId>,
+    purpose: Purpose,
     /// The DataNode has the request.
     serving: bool,
     /// Asked of the disk up to here.
@@ -167,11 +168,17 @@ impl Hdfs {
         let live = self.namespace.block(read.block).replicas.iter().copied().filter(|node| !read.dead.contains(node));
         let mut candidates: Vec<_> = live.collect();
         self.random.shuffle(&mut candidates);
-        candidates.sort_by_key(|node| ctx.nodes.distance(reader, *node));
+        let (block, order) = (read.block, self.config.read_order);
+        let depth = |node: NodeId| if order == ReadOrder::Awake { self.depth_of(block, node) } else { 0 };
+        candidates.sort_by_key(|node| (depth(*node), ctx.nodes.distance(reader, *node)));
         let Some(&node) = candidates.first() else { return self.next_round(ctx, id) };
+        let Some(read) = self.reads.get_mut(&id) else { return };
         let local = node == reader;
         let disk = self.datanodes[node.0 as usize].replicas.get(&read.block).map(|replica| replica.place.disk);
         let at = read.at;
+        // Maps are local at first replicas: who reads another of its own helps the node whose block it is.
+        let first = self.datanodes[node.0 as usize].replicas.get(&read.block).is_none_or(|replica| replica.place.first);
+        let helps = order == ReadOrder::Awake && local && !first;
         read.attempt = read.attempt.wrapping_add(1);
         read.progress = ctx.now;
         let conn = (!local).then(|| ctx.open(Channel::Read(id), reader, node, Service::DataTransfer, false));
@@ -179,6 +186,7 @@ impl Hdfs {
             node,
             disk: disk.unwrap_or(0),
             conn,
+            purpose: if helps { Purpose::Helping } else { Purpose::Own },
             serving: local && disk.is_some(),
             asked: at,
             loaded: at,
@@ -259,7 +267,8 @@ impl Hdfs {
                 let transfer =
                     DiskTransfer { disk: source.disk, op: DiskOp::Read, stream, offset: source.asked, bytes };
                 source.asked += bytes;
-                ctx.disk(source.node, transfer, Request::ReadDisk { read: id, source: read.attempt });
+                let request = Request::ReadDisk { read: id, source: read.attempt };
+                ctx.disk_for(source.node, transfer, source.purpose, request);
             }
         }
         if let Some(conn) = source.conn {

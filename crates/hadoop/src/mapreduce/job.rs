@@ -2,7 +2,7 @@
 
 use super::JobCompression;
 use crate::context::{Context, Nodes};
-use crate::hdfs::Hdfs;
+use crate::hdfs::{Hdfs, ReadOrder};
 use crate::ids::{ApplicationId, AttemptId, BlockId, FileId, JobId, NodeId};
 use crate::numbers::count;
 use crate::platform::Platform;
@@ -245,7 +245,7 @@ impl Job {
         }
         for split in self.splits.iter_mut().filter(|split| split.home.is_none()) {
             if let Some(piece) = split.blocks.first() {
-                split.hosts = hdfs.namespace().holders(piece.block);
+                split.hosts = hosts_of(hdfs, piece.block);
             }
         }
     }
@@ -500,6 +500,15 @@ fn place_by_key(files: &[Bytes], ctx: &mut Context, hdfs: &mut Hdfs) -> Vec<(Fil
     placed
 }
 
+/// The nodes near which a block is read: those with a replica. Where disks rest, that of the first one, which does not.
+fn hosts_of(hdfs: &Hdfs, block: BlockId) -> Vec<NodeId> {
+    let mut hosts = hdfs.namespace().holders(block);
+    if hdfs.config().read_order == ReadOrder::Awake {
+        hosts.truncate(1);
+    }
+    hosts
+}
+
 /// A block whole; of a block group, which holds several blocks' data, a piece for each.
 fn pieces_of(block: BlockId, block_size: Bytes, hdfs: &Hdfs) -> Vec<Piece> {
     let whole = hdfs.namespace().block(block).length;
@@ -548,7 +557,7 @@ fn splits(spec: &JobSpec, ctx: &mut Context, hdfs: &mut Hdfs) -> Vec<Split> {
             if spec.whole_files { vec![pieces] } else { pieces.into_iter().map(|piece| vec![piece]).collect() };
         for blocks in groups.into_iter().filter(|blocks| !blocks.is_empty()) {
             let bytes = blocks.iter().map(|piece| piece.length).sum();
-            let hosts = hdfs.namespace().holders(blocks[0].block);
+            let hosts = hosts_of(hdfs, blocks[0].block);
             splits.push(Split { blocks, bytes, hosts, home: None });
         }
     }

@@ -14,6 +14,7 @@ mod job;
 mod map;
 mod master;
 pub mod merge;
+mod primaries;
 mod progress;
 mod reduce;
 mod replay;
@@ -27,6 +28,7 @@ mod uber;
 pub use compression::{Codec, Compression, JobCompression};
 pub use config::{AppMasterConfig, Generation, Hadoop1Config, MapReduceConfig, SET_UP_SHARE};
 pub use job::{JobInput, JobSpec, Keyed, NamedFile};
+pub use primaries::Primaries;
 pub use replay::{Recorded, Replay, ReplayAttempt, ReplayEnd};
 pub use stall::Wait;
 pub(crate) use stall::silent;
@@ -46,6 +48,7 @@ use crate::record::{AttemptRecord, AttemptState, JobRecord, Records, reason};
 use crate::request::Framework;
 use crate::rpc;
 use crate::shuffle::Shuffle;
+use crate::workload::Source;
 use crate::yarn::{ApplicationSpec, SchedulerConfig};
 use app_master::AppMaster;
 use attempt::Body;
@@ -179,6 +182,15 @@ impl MapReduce {
     /// What a job is to YARN.
     pub(crate) fn application(&self, job: JobId) -> ApplicationId {
         self.jobs[job.0 as usize].application
+    }
+    /// Whether a job runs that puts data into the file system and reads none.
+    pub fn imports(&self) -> bool {
+        let makes = |job: &&Job| matches!(job.spec.workload.source, Source::Generated { .. });
+        self.jobs.iter().filter(makes).any(Job::is_launched)
+    }
+    /// Whether a job runs.
+    pub fn runs(&self) -> bool {
+        self.jobs.iter().any(Job::is_launched)
     }
     /// How much of all jobs is done, from 0 to 1, by tasks.
     pub fn progress(&self) -> f64 {

@@ -42,6 +42,9 @@ pub struct ReportData {
     /// How evenly jobs' loads are spread over the workers; left out where there are no jobs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub imbalance: Vec<Imbalance>,
+    /// States of disks; left out where the scenario does not say what they draw.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disks: Option<Disks>,
     /// Where wireless nodes were; left out where there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub field: Option<FieldData>,
@@ -310,10 +313,57 @@ pub struct Drawn {
     pub cpu_j: f64,
     /// For its radio.
     pub radio_j: f64,
+    /// For its disks, where that is not part of `idle_j`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disks_j: Option<f64>,
     /// What part of its battery is left, if it has one.
     pub battery: Option<f64>,
     /// When that was empty, if it was.
     pub empty_s: Option<f64>,
+}
+
+/// States of disks over time.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Disks {
+    /// The states' names by number: "ready", "standby", ...
+    pub states: Vec<&'static str>,
+    /// The disks; of very many, those that were woken most often.
+    pub lanes: Vec<DiskLane>,
+    /// How many others are left out.
+    pub left_out: usize,
+    /// What all of them drew, in joules.
+    pub drawn_j: f64,
+    /// What they would have drawn for the same requests without rest.
+    pub always_on_j: f64,
+    /// The least that they could have drawn for these.
+    pub least_j: f64,
+}
+
+/// A disk over time.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DiskLane {
+    /// Its name.
+    pub name: String,
+    /// Row of `nodes`.
+    pub node: u32,
+    /// What it holds.
+    pub role: String,
+    /// What it drew, in joules.
+    pub drawn_j: f64,
+    /// What it would have drawn for the same requests without rest.
+    pub always_on_j: f64,
+    /// The least that it could have drawn for these.
+    pub least_j: f64,
+    /// Starts of its motor.
+    pub starts: u64,
+    /// How long requests waited for it to be ready.
+    pub late_s: f64,
+    /// When it came into each state.
+    pub at_s: Vec<f64>,
+    /// Which state.
+    pub state: Vec<u8>,
+    /// Why it was woken; empty if it was not.
+    pub cause: Vec<String>,
 }
 
 /// Task attempts by column.

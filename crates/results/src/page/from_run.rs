@@ -4,7 +4,7 @@ use super::data::{
     Attempts, Balance, Count, Drawn, Finding, Flows, Happening, Imbalance, Job, Node, Phase, ReportData, Segment,
     Stalled, Traffic, Waits,
 };
-use super::{SCHEMA, connections, field, many, place, series, setup};
+use super::{SCHEMA, connections, disks, field, many, place, series, setup};
 use crate::job::JOB_BYTES;
 use crate::metrics::Row;
 use crate::network::NETWORK;
@@ -52,6 +52,7 @@ impl ReportData {
                 .map(|(number, node)| node_of_page(node, number as u32, result))
                 .collect(),
             imbalance: result.imbalance.iter().map(imbalance).collect(),
+            disks: disks::disks(result),
             field: field::field(result),
             attempts: attempts(result),
             recorded: None,
@@ -267,6 +268,7 @@ fn drawn(energy: &crate::NodeEnergy) -> Drawn {
         screen_j: joules(energy.screen),
         cpu_j: joules(energy.processor),
         radio_j: joules(energy.radio),
+        disks_j: energy.disks.map(joules),
         battery: energy.battery.map(|(whole, left)| left.as_joules() / whole.as_joules()),
         empty_s: energy.empty.map(seconds),
     }

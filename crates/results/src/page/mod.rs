@@ -6,6 +6,7 @@
 mod actual;
 mod connections;
 mod data;
+mod disks;
 mod field;
 mod from_run;
 mod many;
@@ -15,8 +16,8 @@ mod series;
 mod setup;
 
 pub use data::{
-    Attempts, Balance, Chart, Comparison, ComparisonRow, Count, Fact, Finding, Flows, Happening, Job, Node, Phase,
-    ReportData, Segment, Series, Traffic,
+    Attempts, Balance, Chart, Comparison, ComparisonRow, Count, DiskLane, Disks, Fact, Finding, Flows, Happening, Job,
+    Node, Phase, ReportData, Segment, Series, Traffic,
 };
 pub use field::{FieldData, Frames, StationData};
 pub(crate) use from_run::node_of;

@@ -5,7 +5,7 @@ use super::bonds::{links, places};
 use super::hadoop::room_for_blocks;
 use super::phy::{mode, settings};
 use super::traffic::sizes;
-use super::{disks, queue, topology};
+use super::{disks, power, queue, topology};
 use net::{Dcell, LinkId, Topology, TopologyError, VertexKind};
 use scenario::{Check, Fidelity, Scenario, SizeKind, TopologyKind, Traffic, TrafficKind, node_name};
 use units::{Bytes, Quantity};
@@ -20,6 +20,7 @@ pub(super) fn check(check: &mut Check<'_>) {
     disks::check(check);
     disks::check_faults(check);
     balancer(check);
+    power::check(check);
     queues(check);
     room(check);
     rate(check);

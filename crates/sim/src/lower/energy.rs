@@ -38,7 +38,8 @@ fn draw(node: &Node) -> Option<Draw> {
     let battery = node.battery.map(|full| (full, Energy::from_joules(full.as_joules() * node.charge)));
     let slower = node.throttle.as_ref().map_or(1.0, |throttle| throttle.power);
     let slow_core = Power::from_watts(node.core_power.as_watts() * slower);
-    Some(Draw { idle, screen, core: node.core_power, cores: node.cores, radio, battery, slow_core })
+    let supply = node.supply.unwrap_or(1.0);
+    Some(Draw { idle, screen, core: node.core_power, cores: node.cores, radio, battery, slow_core, supply })
 }
 
 #[cfg(test)]

@@ -85,6 +85,8 @@ fn hdfs(scenario: &Scenario) -> HdfsConfig {
         socket_timeout: hdfs.socket_timeout,
         handlers: hdfs.handlers,
         call_service: hdfs.call_cost,
+        read_order: super::power::read_order(scenario),
+        even_input: scenario.hdfs.placement.kind == PlacementKind::Even,
         send_buffer: scenario.tcp.send_buffer,
         balancer: hdfs.balancer.as_ref().map(|balancer| BalancerConfig {
             start: balancer.start,
@@ -294,7 +296,7 @@ fn keyed(scenario: &Scenario, job: &Job) -> Option<Keyed> {
     let placement = &scenario.hdfs.placement;
     // Splits with hosts stand where they were recorded; files that control files name are read as a whole.
     let stands_elsewhere = !job.split_hosts.is_empty() || job.workload.reads_named_files() || job.generated;
-    if placement.kind == PlacementKind::Native || stands_elsewhere {
+    if placement.kind != PlacementKind::ByKey || stands_elsewhere {
         return None;
     }
     Some(Keyed { at_home: 1.0 / job.keys_per_record, patience: placement.patience })

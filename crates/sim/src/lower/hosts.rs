@@ -1,6 +1,6 @@
 //! The physical machines of a scenario: a node has one of its own unless it shares a host.
 
-use super::disks;
+use super::{disks, power};
 use crate::hosts::{DiskOfMachine, Hosts, MachineSpec, NodeOnMachine};
 use des::RandomStream;
 use scenario::{Disk, NodeSpec, Scenario};
@@ -44,8 +44,9 @@ fn shared_machine(scenario: &Scenario, first: &NodeSpec, number: usize) -> Machi
 }
 
 fn machine(scenario: &Scenario, node: &NodeSpec, name: String, cores: u32) -> MachineSpec {
+    let power = scenario.power.as_ref().and_then(|power| power::machine(scenario, power, &node.disks));
     let disks = disks_of(scenario, node).collect();
-    MachineSpec { name, cores, load: other_work(node, cores), disks, memory: node.hardware.memory }
+    MachineSpec { name, cores, load: other_work(node, cores), disks, memory: node.hardware.memory, power }
 }
 
 fn disks_of<'a>(scenario: &'a Scenario, node: &'a NodeSpec) -> impl Iterator<Item = DiskOfMachine> + 'a {

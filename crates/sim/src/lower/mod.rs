@@ -98,7 +98,8 @@ pub(crate) fn world(scenario: &Scenario, look: &mut dyn FnMut() -> Result<(), Ru
         let cluster = Cluster::new(hadoop::config(scenario), hadoop::node_infos(scenario), seed);
         look()?;
         let driver = Driver::new(cluster, hosts::hosts(scenario), tcp_config(scenario));
-        world.add_cluster(driver.with_master_buffer(scenario.master.receive_buffer, scenario.master.shared_buffer));
+        let driver = driver.with_master_buffer(scenario.master.receive_buffer, scenario.master.shared_buffer);
+        world.add_cluster(driver.with_manager(power::manager(scenario)));
     }
     Ok(world)
 }

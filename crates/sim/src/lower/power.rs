@@ -1,26 +1,26 @@
 //! Power of disks: profiles, policies and limits as `storage::power` has them.
 
-use scenario::{DriveProfile, Power, PowerPolicy, RestDepth, StartCost};
-use storage::power::{Budget, DRIVES, Depth, Drive, Policy, Profile, Rest, Settings, StartEstimate, Transition};
-use units::{Energy, Power as Watts, Time};
+use super::disks::disk_spec;
+use crate::hosts::MachinePower;
+use crate::manager::ManagerSpec;
+use hadoop::hdfs::ReadOrder;
+use scenario::{Check, Disk, DiskRole, DriveProfile, Power, PowerPolicy, RaidLevel, RestDepth, Scenario, StartCost};
+use storage::DiskSpec;
+use storage::power::figures::backup_capacity;
+use storage::power::{
+    Budget, DRIVES, Depth, Drive, GearsSpec, GuardSpec, Policy, Profile, Rest, Settings, StartEstimate, Transition,
+};
+use units::{Bytes, Energy, Power as Watts, Time};
 
 /// Something wrong: the key below `[power]`, what, and what would be right.
 pub type Wrong = (&'static str, String, String);
 
 /// The profiles of a primary and of a backup disk; `None` where a scenario says nothing of its drives.
 pub fn profiles(power: &Power) -> Result<Option<(Profile, Profile)>, Wrong> {
-    let estimate = match power.start {
-        StartCost::Typical => StartEstimate::Typical,
-        StartCost::Worst => StartEstimate::Worst,
-    };
     let named = |key: &'static str, name: &str| {
-        Drive::named(name).map(|drive| drive.profile(estimate)).ok_or_else(|| {
-            let names: Vec<_> = DRIVES.iter().map(|drive| drive.name).collect();
-            let help = match units::nearest(name, names.iter().copied()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("one of: {}", names.join(", ")),
-            };
-            (key, format!("`{name}` is not a drive here"), help)
+        Drive::named(name).map(|drive| drive.profile(estimate(power))).ok_or_else(|| {
+            let (message, help) = no_drive(name);
+            (key, message, help)
         })
     };
     let primary = match (&power.profile, &power.drive) {
@@ -45,6 +45,15 @@ pub fn profiles(power: &Power) -> Result<Option<(Profile, Profile)>, Wrong> {
             Err(("backup-drive", message.to_owned(), "`drive` or `profile` for the primary disks".to_owned()))
         }
     }
+}
+
+fn no_drive(name: &str) -> (String, String) {
+    let names: Vec<_> = DRIVES.iter().map(|drive| drive.name).collect();
+    let help = match units::nearest(name, names.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("one of: {}", names.join(", ")),
+    };
+    (format!("`{name}` is not a drive here"), help)
 }
 
 /// The policy and its limits.
@@ -112,5 +121,191 @@ fn own_profile(own: &DriveProfile) -> Profile {
         ],
         start_limit: None,
         load_limit: None,
+    }
+}
+
+/// The power of a machine's disks; none where the scenario says it of none of them.
+pub(super) fn machine(scenario: &Scenario, power: &Power, disks: &[Disk]) -> Option<MachinePower> {
+    let settings = settings(power);
+    let backups = units::count(disks.iter().filter(|disk| is_backup(disk)).count());
+    let mut number = 0;
+    let mut gear = |disk: &Disk| {
+        if !is_backup(disk) {
+            return 0;
+        }
+        number += 1;
+        gear_of(number - 1, backups, scenario.hdfs.replication)
+    };
+    let profile = |disk: &Disk| {
+        let gear = gear(disk);
+        Some((profile_of(scenario, power, disk)?, gear))
+    };
+    let profiles: Vec<_> = disks.iter().map(profile).collect();
+    profiles.iter().any(Option::is_some).then_some(MachinePower { settings, profiles })
+}
+
+/// The gear of a backup disk of a node: these are dealt to the further replicas in equal runs.
+pub(crate) fn gear_of(disk: u32, backups: u32, replicas: u32) -> u32 {
+    let gears = u64::from(replicas.saturating_sub(1).max(1));
+    1 + units::word(u64::from(disk) * gears / u64::from(backups.max(1)))
+}
+
+/// A disk that holds further replicas and nothing else.
+fn is_backup(disk: &Disk) -> bool {
+    !disk.role.is_empty() && disk.role.iter().all(|role| *role == DiskRole::Backup)
+}
+
+/// What a disk draws: by its own drive, else, if it rotates, by that of `[power]`.
+fn profile_of(scenario: &Scenario, power: &Power, disk: &Disk) -> Option<Profile> {
+    if let Some(name) = &disk.drive {
+        return Drive::named(name).map(|drive| drive.profile(estimate(power)));
+    }
+    let rotates = matches!(disk_spec(disk, &scenario.storage), DiskSpec::Rotating(_));
+    let (primary, backup) = profiles(power).ok().flatten().filter(|_| rotates)?;
+    Some(if is_backup(disk) { backup } else { primary })
+}
+
+const fn estimate(power: &Power) -> StartEstimate {
+    match power.start {
+        StartCost::Typical => StartEstimate::Typical,
+        StartCost::Worst => StartEstimate::Worst,
+    }
+}
+
+/// Which replica is read.
+pub(super) fn read_order(scenario: &Scenario) -> ReadOrder {
+    let rests = scenario.power.as_ref().is_some_and(|power| power.policy != PowerPolicy::AlwaysOn);
+    match scenario.hdfs.read_order {
+        Some(scenario::ReadOrder::Awake) => ReadOrder::Awake,
+        Some(scenario::ReadOrder::Nearest) => ReadOrder::Nearest,
+        None if rests => ReadOrder::Awake,
+        None => ReadOrder::Nearest,
+    }
+}
+
+/// What tells the disks' policies in the course of a run; none where disks have no power.
+pub(super) fn manager(scenario: &Scenario) -> Option<ManagerSpec> {
+    let power = scenario.power.as_ref()?;
+    let guard = power.guard.as_ref().map(|guard| GuardSpec { on: guard.on, off: guard.off, window: guard.window });
+    let gears = (power.policy == PowerPolicy::Gears).then(|| GearsSpec::of(scenario.hdfs.replication));
+    let slowest = |profile: Profile| profile.rests.iter().flatten().map(|rest| rest.up.time).max().unwrap_or_default();
+    let disks = scenario.nodes().into_iter().flat_map(|node| node.disks);
+    let times = disks.filter_map(|disk| profile_of(scenario, power, &disk)).map(slowest);
+    let slowest = times.max().unwrap_or_default();
+    Some(ManagerSpec {
+        guard,
+        gears,
+        horizon: slowest.saturating_mul(2).saturating_add(power.margin),
+        interval: scenario.hdfs.heartbeat,
+    })
+}
+
+/// What cannot be about a scenario's power.
+pub(super) fn check(check: &mut Check<'_>) {
+    let scenario = check.scenario;
+    let nodes = scenario.nodes();
+    let path = |key: &str| format!("power.{key}");
+    drives_of_disks(check);
+    let Some(power) = &scenario.power else { return };
+    if let Some((key, message, help)) = wrong(power) {
+        return check.says(&path(key), message, help);
+    }
+    if let Some(guard) = power.guard.as_ref().filter(|guard| guard.off >= guard.on) {
+        let message =
+            format!("writes are many above {} and few below {}: the two would alternate", guard.on, guard.off);
+        check.says(&path("guard.off"), message, "an `off` below `on`");
+    }
+    if scenario.job.is_empty() {
+        return check.says(
+            "power",
+            "disks are in use by jobs alone, and there is none",
+            "a [job], or leave [power] out",
+        );
+    }
+    let known = nodes.iter().flat_map(|node| &node.disks).filter_map(|disk| profile_of(scenario, power, disk));
+    let known: Vec<Profile> = known.collect();
+    if known.is_empty() {
+        let help = "`drive` or `profile`; for flash, `drive` of [[node.disk]]";
+        return check.says(&path("drive"), "no disk of this cluster has a drive: what they draw is not known", help);
+    }
+    if power.policy == PowerPolicy::AlwaysOn {
+        return;
+    }
+    let policy = power.policy.word();
+    if [power.primaries, power.backups] == [RestDepth::Never; 2] {
+        let message = format!("policy `{policy}` puts disks to rest, and neither primary nor backup disks may");
+        return check.says(&path("backups"), message, "a depth, or the policy `always-on`");
+    }
+    let backups: Vec<&Disk> =
+        nodes.iter().skip(1).flat_map(|node| &node.disks).filter(|disk| is_backup(disk)).collect();
+    capacity(check, &backups);
+    let of_backups = !matches!(power.policy, PowerPolicy::Timeout | PowerPolicy::Adaptive);
+    if backups.is_empty() && (of_backups || power.primaries == RestDepth::Never) {
+        let message = format!("policy `{policy}` puts backup disks to rest, and no worker has one");
+        let help = "[[node.disk]] with `role = \"backup\"`, beside one for the first replicas";
+        return check.says(&path("policy"), message, help);
+    }
+    for (key, rest, backup) in [("backups", power.backups, true), ("primaries", power.primaries, false)] {
+        let Some(deepest) = depth(rest) else { continue };
+        let mut disks = nodes.iter().skip(1).flat_map(|node| &node.disks).filter(|disk| is_backup(disk) == backup);
+        let lacks = |disk: &&Disk| {
+            let profile = profile_of(scenario, power, disk);
+            profile.is_some_and(|profile| !Depth::ALL.iter().any(|own| *own <= deepest && profile.rest(*own).is_some()))
+        };
+        if disks.any(|disk| lacks(&disk)) {
+            let message = format!("`{key}` may rest as deep as `{}`, and their drive has no such state", rest.word());
+            check.says(&path(key), message, "a deeper state, or a drive that has it");
+        }
+    }
+}
+
+/// Backup disks hold all further replicas of the input: (n - 1) : 1 (Yang 2012, 4.4.4).
+fn capacity(check: &mut Check<'_>, backups: &[&Disk]) {
+    let scenario = check.scenario;
+    let of = |disk: &&Disk| {
+        let one = disk_spec(disk, &scenario.storage).capacity();
+        let members = disk.array.as_ref().map_or(1, |array| match array.level {
+            RaidLevel::Raid0 => array.members,
+            RaidLevel::Raid1 => 1,
+            RaidLevel::Raid5 => array.members.saturating_sub(1),
+        });
+        one * u64::from(members)
+    };
+    let room: Bytes = backups.iter().map(of).sum();
+    let jobs = scenario.job.iter().filter(|job| !job.generated);
+    let input: Bytes = jobs.map(|job| job.input).sum();
+    let replicas = scenario.hdfs.replication;
+    let needed = backup_capacity(input.get() as f64, replicas);
+    if !backups.is_empty() && needed > room.get() as f64 {
+        let message = format!(
+            "{replicas} replicas of {input:.1} leave {:.1} to the backup disks, and these hold {room:.1}",
+            Bytes::new(units::whole(needed))
+        );
+        check.says(
+            "hdfs.replication",
+            message,
+            "backup disks of n - 1 times the primaries' capacity (4.4.4), or fewer replicas",
+        );
+    }
+}
+
+/// Drives of single disks have names.
+fn drives_of_disks(check: &mut Check<'_>) {
+    let scenario = check.scenario;
+    let own =
+        [("node".to_owned(), Some(&scenario.node)), ("cluster.master".to_owned(), scenario.cluster.master.as_ref())];
+    let groups = scenario.cluster.group.iter().enumerate();
+    let groups = groups.map(|(i, group)| (format!("cluster.group.{i}.node"), group.node.as_ref()));
+    for (path, node) in own.into_iter().chain(groups) {
+        for (i, disk) in node.iter().flat_map(|node| node.disk.iter().enumerate()) {
+            let Some(name) = &disk.drive else { continue };
+            let path = format!("{path}.disk.{i}.drive");
+            if Drive::named(name).is_none() {
+                let (message, help) = no_drive(name);
+                check.says(&path, message, help);
+            } else if scenario.power.is_none() {
+                check.says(&path, "what this drive draws is not asked for", "a [power], or leave `drive` out");
+            }
+        }
     }
 }

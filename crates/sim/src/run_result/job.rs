@@ -1,6 +1,7 @@
 //! Jobs, their attempts, and the balances of their bytes.
 
 use super::critical::Waits;
+use super::disks;
 use crate::cluster::Driver;
 use crate::hosts::DiskState;
 use crate::world::World;
@@ -22,7 +23,8 @@ pub(super) fn jobs(driver: &Driver, flows: &[FlowRecord], world: &World, result:
     result.disks = driver
         .hosts
         .disks(world.now())
-        .map(|DiskState { name, node, role, counters }| Disk {
+        .enumerate()
+        .map(|(number, DiskState { name, node, role, counters, power })| Disk {
             name,
             node: node.0,
             role: role.to_owned(),
@@ -33,6 +35,7 @@ pub(super) fn jobs(driver: &Driver, flows: &[FlowRecord], world: &World, result:
             busy: counters.busy,
             programmed: counters.programmed,
             utilisation: Vec::new(),
+            power: power.map(|(store, seat)| disks::power(units::count(number), store, seat, world.now())),
         })
         .collect();
     // Attempts are rows in the order of their start; references to attempts are translated to rows.

@@ -24,6 +24,10 @@ const fn need(part: &'static str, text: &'static str, sets: &'static [&'static s
     Need { part, text, sets }
 }
 
+/// A drive that draws as much idle as in use.
+const DRAWS_MUCH: [&str; 4] =
+    ["node.preset=xeon-2009", "power.profile.read=1 kW", "power.profile.write=1 kW", "power.profile.idle=1 kW"];
+
 const NEEDS: &[Need] = &[
     need(
         "cluster.group.node.disk.array.members=2",
@@ -45,6 +49,22 @@ const NEEDS: &[Need] = &[
     need("cluster.master.throttle.", JOB, &MASTER_THROTTLE),
     need("node.throttle.", JOB, &NODE_THROTTLE),
     need("node.memory=\"1 MiB\"", JOB, &["mapreduce.node-memory=8 GiB"]),
+    need("power.profile.idle=", JOB, &["node.preset=xeon-2009", "power.profile.read=1 kW", "power.profile.write=1 kW"]),
+    need("power.profile.idle-b=", JOB, &DRAWS_MUCH),
+    need("power.profile.idle-c=", JOB, &DRAWS_MUCH),
+    need("power.profile.standby=", JOB, &DRAWS_MUCH),
+    need("power.profile.", JOB, &["node.preset=xeon-2009", "power.profile.read=1 kW", "power.profile.write=1 kW"]),
+    need(
+        "power.guard.on=\"1 bit/s\"",
+        JOB,
+        &["node.preset=xeon-2009", "power.drive=barracuda-7200.7", "power.guard.off=0 bit/s"],
+    ),
+    need(
+        "power.guard.off=",
+        JOB,
+        &["node.preset=xeon-2009", "power.drive=barracuda-7200.7", "power.guard.on=1000 Gbit/s"],
+    ),
+    need("power.", JOB, &["node.preset=xeon-2009", "power.drive=barracuda-7200.7"]),
     need("network.port.", JOB, &["network.port.link=worker-1"]),
     need("network.mss=\"65495 B\"", JOB, &["network.mtu=65535 B"]),
     need(

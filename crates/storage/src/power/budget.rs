@@ -70,6 +70,9 @@ impl Bucket {
     pub fn next(&mut self, now: Time) -> Time {
         self.fill(now);
         let lacking = u128::from(DAY.as_ps()).saturating_sub(self.level);
+        if lacking == 0 {
+            return self.at;
+        }
         let gain = u128::from(self.budget.per_day - self.budget.burst).max(1);
         self.at.saturating_add(Time::from_ps(lacking.div_ceil(gain).try_into().unwrap_or(u64::MAX)))
     }

@@ -47,8 +47,10 @@ pub struct Controller {
     waiting: VecDeque<(u32, Cause)>,
     phase: Phase,
     write_intensive: bool,
+    /// Backups are up for a primary that has failed or will, until recovery is over.
+    alarmed: bool,
     /// Longest wait for other motors.
-    pub(super) waited_most: Time,
+    waited_most: Time,
     since: Vec<Time>,
 }
 
@@ -64,6 +66,7 @@ impl Controller {
             waiting: VecDeque::new(),
             phase: Phase::Jobs,
             write_intensive: false,
+            alarmed: false,
             waited_most: Time::ZERO,
             since,
         })
@@ -101,6 +104,37 @@ impl Controller {
     pub fn turn(&mut self, now: Time, disk: u32, op: Op) {
         self.seats[disk as usize].power.serve(now, op);
     }
+    /// A disk has requests and serves none for a moment.
+    pub fn pause(&mut self, now: Time, disk: u32) {
+        self.seats[disk as usize].power.stop(now);
+    }
+    /// A disk loses its power: its node is down, or it has failed. What it has to do waits.
+    pub fn switch_off(&mut self, now: Time, disk: u32) {
+        let seat = &mut self.seats[disk as usize];
+        seat.power.switch_off(now);
+        (seat.held, seat.dismissed, seat.waits) = (false, false, false);
+        self.waiting.retain(|(waiting, _)| *waiting != disk);
+    }
+    /// A disk gets its power back, and starts.
+    pub fn switch_on(&mut self, now: Time, disk: u32) {
+        let seat = &mut self.seats[disk as usize];
+        seat.power.switch_on(now);
+        if seat.idle.is_some() {
+            seat.idle = Some(now);
+        }
+    }
+    /// The settings.
+    pub const fn settings(&self) -> &Settings {
+        &self.settings
+    }
+    /// What goes on in the cluster, as far as it was told.
+    pub const fn phase(&self) -> Phase {
+        self.phase
+    }
+    /// Longest that a start was put off for other motors.
+    pub const fn waited_most(&self) -> Time {
+        self.waited_most
+    }
     /// A disk has no request left.
     pub fn end(&mut self, now: Time, disk: u32) {
         let seat = &mut self.seats[disk as usize];
@@ -132,6 +166,9 @@ impl Controller {
             (Hint::Phase(phase), policy) => {
                 let before = std::mem::replace(&mut self.phase, phase);
                 let by_hand = matches!(policy, Policy::Phased { .. } | Policy::AsPrinted | Policy::Predicted { .. });
+                if phase == Phase::Jobs && before == Phase::Recovery && std::mem::take(&mut self.alarmed) && !by_hand {
+                    self.dismiss_backups(now);
+                }
                 if by_hand && phase != before {
                     match phase {
                         Phase::Import => self.hold_backups(now, Cause::Import),
@@ -149,8 +186,14 @@ impl Controller {
                     }
                 }
             }
-            (Hint::PrimaryFailed, _) => self.hold_backups(now, Cause::PrimaryFailed),
-            (Hint::FailureExpected, _) => self.hold_backups(now, Cause::FailureExpected),
+            (Hint::PrimaryFailed, _) => {
+                self.alarmed = true;
+                self.hold_backups(now, Cause::PrimaryFailed);
+            }
+            (Hint::FailureExpected, _) => {
+                self.alarmed = true;
+                self.hold_backups(now, Cause::FailureExpected);
+            }
             (Hint::WriteIntensive(many), _) if many != self.write_intensive => {
                 self.write_intensive = many;
                 if many { self.hold_backups(now, Cause::WriteIntensive) } else { self.dismiss_backups(now) }

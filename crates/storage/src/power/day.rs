@@ -2,12 +2,13 @@
 //!
 //! Each disk serves its requests in order of arrival. A read goes to one of the disks that hold its block, a write to
 //! all. Background work that may wait does so until its disk is ready for other reasons, or for the disk's planned
-//! window. With off-loading a copy for a disk at rest is written to a log on a primary disk that is not a home of the
-//! block ([`super::offload`] has the rule), read there and written home at the same occasions.
+//! window. With off-loading ([`super::offload`] has the rule and does it) a copy for a disk at rest is written to a log on
+//! a primary disk that is not a home of the block, read there and written home at the same occasions.
 
 use super::controller::Controller;
 use super::gears::{Gears, GearsSpec};
 use super::machine::{Cause, Change, PowerState};
+use super::offload::{Copy, Effect, OffloadLog, Write};
 use super::oracle::{self, Limits, Visit};
 use super::policy::{Hint, Policy, PolicyError, Settings};
 use super::profile::{Depth, Profile};
@@ -141,8 +142,8 @@ struct Pending {
     service: Time,
     cause: Cause,
     counted: bool,
-    /// The disk that has it in its log.
-    log: Option<u32>,
+    /// Of an off-loaded write, which copy it is.
+    copy: Option<(Write, Copy)>,
 }
 
 #[derive(Debug, Default)]
@@ -171,6 +172,8 @@ struct Replay<'a> {
     primaries: Vec<u32>,
     /// Where the search for a log's disk begins.
     next_log: usize,
+    log: OffloadLog,
+    effects: Vec<Effect>,
     offloaded: u64,
 }
 
@@ -220,6 +223,8 @@ impl<'a> Replay<'a> {
             ready: Vec::new(),
             primaries,
             next_log: 0,
+            log: OffloadLog::default(),
+            effects: Vec::new(),
             offloaded: 0,
         })
     }
@@ -295,7 +300,7 @@ impl<'a> Replay<'a> {
             service: access.service,
             cause: access.cause,
             counted: !access.deferrable,
-            log: None,
+            copy: None,
         };
         if access.op == Op::Read && access.homes.len() > 1 {
             if let Some(disk) = self.choose(&access.homes) {
@@ -303,24 +308,23 @@ impl<'a> Replay<'a> {
             }
             return;
         }
-        let mut taken = access.homes.clone();
+        if access.op == Op::Write && self.spec.offload && self.spec.windows.is_some() && !access.deferrable {
+            return self.offload(now, self.next - 1);
+        }
         for disk in access.homes.iter().copied() {
             let (node, place) = self.places[disk as usize];
             let ready = self.nodes[node as usize].disk(place).is_ready();
-            let resting = self.nodes[node as usize].disk(place).is_resting();
             if access.deferrable && self.spec.windows.is_some() && !ready {
                 self.queues[disk as usize].deferred.push_back(pending);
-            } else if access.op == Op::Write && self.spec.offload && resting && self.spec.windows.is_some() {
-                self.offload(now, disk, pending, &mut taken);
             } else {
                 self.submit(now, disk, pending);
             }
         }
     }
 
-    /// A copy for a disk at rest goes to a log, or wakes the disk if there is none. `taken` are disks that stand for a
-    /// copy of the same block.
-    fn offload(&mut self, now: Time, home: u32, pending: Pending, taken: &mut Vec<u32>) {
+    /// A write: copies for disks at rest go to logs on primary disks, as far as there are any.
+    fn offload(&mut self, now: Time, number: usize) {
+        let access = &self.accesses[number];
         let rank = |disk: u32| {
             let (node, place) = self.places[disk as usize];
             match self.nodes[node as usize].disk(place).state() {
@@ -329,32 +333,64 @@ impl<'a> Replay<'a> {
                 PowerState::Rest(Depth::IdleB | Depth::IdleC) | PowerState::Down(Depth::IdleB | Depth::IdleC) => {
                     Some(2)
                 }
-                PowerState::Rest(Depth::Standby) | PowerState::Down(Depth::Standby) => None,
+                PowerState::Rest(Depth::Standby) | PowerState::Down(Depth::Standby) | PowerState::Off => None,
             }
         };
-        let turn = (0..self.primaries.len().min(LOOKED_AT)).map(|step| (self.next_log + step) % self.primaries.len());
-        let free = turn.filter(|place| !taken.contains(&self.primaries[*place]));
-        let found = free.filter_map(|place| Some((rank(self.primaries[place])?, place))).min_by_key(|(rank, _)| *rank);
-        let Some((_, place)) = found else { return self.submit(now, home, pending) };
-        let log = self.primaries[place];
-        self.next_log = (place + 1) % self.primaries.len();
-        self.offloaded += 1;
-        taken.push(log);
-        self.submit(now, log, pending);
-        let copy = Pending { cause: Cause::Flush, counted: false, log: Some(log), ..pending };
-        self.queues[home as usize].deferred.push_back(copy);
+        let count = self.primaries.len().min(LOOKED_AT);
+        let turn = (0..count).map(|step| (self.next_log + step) % self.primaries.len());
+        let free = turn.filter(|place| !access.homes.contains(&self.primaries[*place]));
+        let mut logs: Vec<(u32, usize)> =
+            free.filter_map(|place| Some((rank(self.primaries[place])?, place))).collect();
+        logs.sort_by_key(|(rank, _)| *rank);
+        let disks: Vec<u32> = logs.iter().map(|(_, place)| self.primaries[*place]).collect();
+        let is_awake = |disk: &u32| {
+            let (node, place) = self.places[*disk as usize];
+            !self.nodes[node as usize].disk(place).is_resting()
+        };
+        let mut homes: Vec<(u32, bool)> = access.homes.iter().map(|disk| (*disk, is_awake(disk))).collect();
+        let mut effects = std::mem::take(&mut self.effects);
+        while let Err(few) = self.log.begin(number as Write, &homes, &disks, &mut effects) {
+            // Some homes are woken.
+            let asleep = homes.iter_mut().filter(|(_, ready)| !ready);
+            asleep.take(few.asleep - few.logs).for_each(|(_, ready)| *ready = true);
+        }
+        let off = homes.iter().filter(|(_, ready)| !ready).count();
+        if let Some((_, last)) = off.checked_sub(1).and_then(|last| logs.get(last)) {
+            self.next_log = (last + 1) % self.primaries.len();
+            self.offloaded += off as u64;
+        }
+        self.effects = effects;
+        self.perform(now);
+    }
+
+    /// What the off-load log wants.
+    fn perform(&mut self, now: Time) {
+        let mut effects = std::mem::take(&mut self.effects);
+        for effect in effects.drain(..) {
+            // A writer that waits for an acknowledgement is not modelled, and a log's room is not scarce.
+            let Effect::Store(write, copy) = effect else { continue };
+            let access = &self.accesses[usize::try_from(write).unwrap_or(usize::MAX)];
+            let (service, cause) = (access.service, access.cause);
+            let mut pending =
+                Pending { at: now, op: Op::Write, service, cause, counted: true, copy: Some((write, copy)) };
+            if let Copy::Home(home) = copy
+                && let Some(log) = self.log.log_of(write, home)
+            {
+                pending = Pending { cause: Cause::Flush, counted: false, ..pending };
+                self.submit(now, log.disk(), Pending { op: Op::Read, copy: None, ..pending });
+            }
+            self.submit(now, copy.disk(), pending);
+        }
+        self.effects = effects;
     }
 
     /// What has waited for a disk goes there, what is in a log by way of it.
     fn send_deferred(&mut self, now: Time, disk: u32, cause: Option<Cause>) {
         for pending in std::mem::take(&mut self.queues[disk as usize].deferred) {
-            if let Some(log) = pending.log {
-                self.submit(now, log, Pending { at: now, op: Op::Read, log: None, ..pending });
-                self.submit(now, disk, Pending { at: now, log: None, ..pending });
-            } else {
-                self.submit(now, disk, Pending { at: now, cause: cause.unwrap_or(pending.cause), ..pending });
-            }
+            self.submit(now, disk, Pending { at: now, cause: cause.unwrap_or(pending.cause), ..pending });
         }
+        self.log.awake(disk, &mut self.effects);
+        self.perform(now);
     }
 
     /// Which of a block's disks is read.
@@ -368,6 +404,7 @@ impl<'a> Replay<'a> {
                 PowerState::Read | PowerState::Write | PowerState::Idle => 0,
                 PowerState::Up(_) => 1,
                 PowerState::Rest(depth) | PowerState::Down(depth) => 2 + depth.index(),
+                PowerState::Off => usize::MAX,
             };
             match self.spec.order {
                 ReadOrder::Awake => (depth, queued, controller.gear(place)),
@@ -409,9 +446,13 @@ impl<'a> Replay<'a> {
         let (node, place) = self.places[disk as usize];
         let queue = &mut self.queues[disk as usize];
         queue.serving = false;
-        queue.waiting.pop_front();
+        let served = queue.waiting.pop_front();
         if queue.waiting.is_empty() {
             self.nodes[node as usize].end(now, place);
+        }
+        if let Some((write, copy)) = served.and_then(|served| served.copy) {
+            self.log.durable(write, copy, &mut self.effects);
+            self.perform(now);
         }
         self.start(now, disk);
         self.arm(now, node);
@@ -442,7 +483,7 @@ impl<'a> Replay<'a> {
 
     fn result(self) -> Day {
         let end = self.spec.end;
-        let stagger = self.nodes.iter().map(|node| node.waited_most).max().unwrap_or_default();
+        let stagger = self.nodes.iter().map(|node| node.waited_most()).max().unwrap_or_default();
         let disk = |(disk, queue): (usize, &Queue)| {
             let (node, place) = self.places[disk];
             let controller = &self.nodes[node as usize];

@@ -35,11 +35,13 @@ pub enum Cause {
     Window,
     /// Background work at a time of its own, by the place of its description.
     Background(u8),
+    /// The node, or the disk in place of one that had failed, is switched on.
+    PowerOn,
 }
 
 impl Cause {
     /// How many kinds there are, background work counted once.
-    pub const KINDS: usize = 14;
+    pub const KINDS: usize = 15;
     /// Its kind, below [`Cause::KINDS`].
     pub const fn kind(self) -> usize {
         match self {
@@ -57,6 +59,7 @@ impl Cause {
             Self::Flush => 11,
             Self::Window => 12,
             Self::Background(_) => 13,
+            Self::PowerOn => 14,
         }
     }
     /// The name of a kind.
@@ -75,7 +78,8 @@ impl Cause {
             10 => "write-intensive",
             11 => "flush",
             12 => "window",
-            _ => "background",
+            13 => "background",
+            _ => "power on",
         }
     }
     /// Its name.
@@ -99,11 +103,13 @@ pub enum PowerState {
     Rest(Depth),
     /// On the way up from a depth.
     Up(Depth),
+    /// Without power: its node is down, or it has failed.
+    Off,
 }
 
 impl PowerState {
     /// How many there are.
-    pub const COUNT: usize = 12;
+    pub const COUNT: usize = 13;
     /// All of them, by [`PowerState::index`].
     pub const ALL: [Self; Self::COUNT] = [
         Self::Read,
@@ -118,6 +124,7 @@ impl PowerState {
         Self::Up(Depth::IdleB),
         Self::Up(Depth::IdleC),
         Self::Up(Depth::Standby),
+        Self::Off,
     ];
     /// Place in [`PowerState::ALL`].
     pub const fn index(self) -> usize {
@@ -128,6 +135,7 @@ impl PowerState {
             Self::Down(depth) => 3 + depth.index(),
             Self::Rest(depth) => 6 + depth.index(),
             Self::Up(depth) => 9 + depth.index(),
+            Self::Off => 12,
         }
     }
     /// Its name.
@@ -139,6 +147,7 @@ impl PowerState {
             Self::Down(_) => "down",
             Self::Rest(depth) => depth.name(),
             Self::Up(_) => "up",
+            Self::Off => "off",
         }
     }
     /// What a drive draws in it.
@@ -151,6 +160,7 @@ impl PowerState {
             Self::Down(depth) => rest(depth).map(|rest| rest.down.power()).unwrap_or_default(),
             Self::Rest(depth) => rest(depth).map(|rest| rest.power).unwrap_or_default(),
             Self::Up(depth) => rest(depth).map(|rest| rest.up.power()).unwrap_or_default(),
+            Self::Off => Power::default(),
         }
     }
 }
@@ -250,6 +260,23 @@ impl DiskPower {
         }
         allowed
     }
+    /// Loses its power, whatever it does.
+    pub fn switch_off(&mut self, now: Time) {
+        if self.state != PowerState::Off {
+            (self.until, self.wanted) = (Time::MAX, None);
+            self.note(now, PowerState::Off, None);
+        }
+    }
+    /// Gets its power back: it starts as out of standby, or is ready at once if it has none.
+    pub fn switch_on(&mut self, now: Time) {
+        if self.state == PowerState::Off {
+            if self.profile.rest(Depth::Standby).is_some() {
+                self.rise(now, Depth::Standby, Cause::PowerOn);
+            } else {
+                self.note(now, PowerState::Idle, Some(Cause::PowerOn));
+            }
+        }
+    }
     /// Is wanted; returns whether that was news to it.
     pub fn wake(&mut self, now: Time, cause: Cause) -> bool {
         match self.state {
@@ -315,7 +342,8 @@ impl DiskPower {
     /// Energy up to `now`: the sum over the states of power times time.
     pub fn energy(&self, now: Time) -> Energy {
         let times = self.times(now);
-        PowerState::ALL.iter().map(|state| state.power(&self.profile).over(times[state.index()])).sum()
+        let known = PowerState::ALL.iter().filter(|state| times[state.index()] > Time::ZERO);
+        known.map(|state| state.power(&self.profile).over(times[state.index()])).sum()
     }
     /// How often it was woken out of a depth, by kind of cause.
     pub const fn wakes(&self, depth: Depth) -> &[u32; Cause::KINDS] {

@@ -77,6 +77,8 @@ struct Pending {
     homes: BTreeSet<Disk>,
     /// Homes that are still to get their own copy, and the log's copy that stands for it.
     owed: BTreeMap<Disk, Copy>,
+    /// Of these, the ones whose copy is on its way home.
+    moving: BTreeSet<Disk>,
     acknowledged: bool,
 }
 
@@ -84,6 +86,8 @@ struct Pending {
 #[derive(Clone, Debug, Default)]
 pub struct OffloadLog {
     pending: BTreeMap<Write, Pending>,
+    /// Writes of which a home is owed a copy, by home.
+    by_home: BTreeMap<Disk, BTreeSet<Write>>,
 }
 
 impl OffloadLog {
@@ -113,6 +117,7 @@ impl OffloadLog {
         for (home, on) in asleep.into_iter().zip(free) {
             let copy = Copy::Log { on, home };
             pending.owed.insert(home, copy);
+            self.by_home.entry(home).or_default().insert(write);
             out.push(Effect::Store(write, copy));
         }
         self.pending.insert(write, pending);
@@ -129,24 +134,33 @@ impl OffloadLog {
         if let Copy::Home(home) = copy
             && let Some(log) = pending.owed.remove(&home)
         {
+            pending.moving.remove(&home);
+            if let Some(writes) = self.by_home.get_mut(&home) {
+                writes.remove(&write);
+            }
             out.push(Effect::Discard(write, log));
         }
         if pending.acknowledged && pending.owed.is_empty() {
             self.pending.remove(&write);
         }
     }
-    /// A disk has become ready: what logs hold for it goes home.
+    /// A disk has become ready: what logs hold for it goes home, once.
     pub fn awake(&mut self, home: Disk, out: &mut Vec<Effect>) {
-        for (write, pending) in &self.pending {
+        for write in self.by_home.get(&home).into_iter().flatten() {
+            let Some(pending) = self.pending.get_mut(write) else { continue };
             // What its log has not flushed yet cannot be read from there.
-            if pending.owed.contains_key(&home) && pending.safe.contains(&home) {
+            if pending.safe.contains(&home) && pending.moving.insert(home) {
                 out.push(Effect::Store(*write, Copy::Home(home)));
             }
         }
     }
+    /// Where the copy stands that a home of a write is owed.
+    pub fn log_of(&self, write: Write, home: Disk) -> Option<Copy> {
+        self.pending.get(&write)?.owed.get(&home).copied()
+    }
     /// Writes that logs hold for a disk.
     pub fn owed(&self, home: Disk) -> usize {
-        self.pending.values().filter(|pending| pending.owed.contains_key(&home)).count()
+        self.by_home.get(&home).map_or(0, BTreeSet::len)
     }
     /// Whether nothing is under way or in a log.
     pub fn is_empty(&self) -> bool {
@@ -168,6 +182,7 @@ impl OffloadLog {
             pending.homes.insert(home);
             pending.safe.insert(home);
             pending.owed.insert(home, copy);
+            log.by_home.entry(home).or_default().insert(write);
         }
         log
     }

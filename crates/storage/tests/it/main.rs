@@ -7,6 +7,7 @@ mod power_figures;
 mod power_offload;
 mod power_policies;
 mod power_profiles;
+mod powered;
 mod processor;
 mod reliability;
 mod rotating;

@@ -150,7 +150,7 @@ fn a_crash_empties_a_nodes_memory_and_forgets_its_requests() {
     store.submit(Time::ZERO, 0, request(Op::Read, 1, 0, 10 * MB, 1));
     store.submit(Time::ZERO, 1, request(Op::Read, 1, 0, 10 * MB, other));
     store.submit(Time::ZERO, 0, request(Op::Write, 2, 0, 10 * MB, 2));
-    store.drop_node(0);
+    store.drop_node(Time::ZERO, 0);
     assert_eq!(run_until(&mut store, Time::MAX), vec![(Time::from_ms(100), other)]);
     assert_eq!(store.unwritten(), Bytes::ZERO);
     assert_eq!(store.cached(), Bytes::from_mb(10));

@@ -300,7 +300,7 @@ impl World {
             Due::Down(node) => {
                 self.up[node.0 as usize] = false;
                 let host = self.host(node);
-                self.stores[host].drop_node(node.0);
+                self.stores[host].drop_node(self.now, node.0);
                 self.processors[host].clear(self.now, self.slots[node.0 as usize]);
                 self.connections.node_down(node);
                 self.transport.set_node(self.now, node.0, false, &mut self.events);
@@ -390,7 +390,7 @@ impl World {
                 let handle = self.connections.abort(conn, end);
                 self.transport.abort(now, handle, of_cluster(end), &mut self.events);
             }
-            Effect::Disk { node, disk, op, stream, offset, bytes, tag } => {
+            Effect::Disk { node, disk, op, stream, offset, bytes, tag, .. } => {
                 assert!(self.is_up(node), "{node:?} is down and uses its disk");
                 assert!(bytes > Bytes::ZERO, "an empty disk request");
                 let op = if op == DiskOp::Read { Op::Read } else { Op::Write };

@@ -1,0 +1,278 @@
+//! A store's disks under a power policy: requests to a disk at rest wait for it, and everything that it draws is
+//! counted.
+//!
+//! After each step of the store [`StorePower::settle`] compares what each disk does with what the policy knows of it. So
+//! the disks' models know nothing of power but that what they are asked for may have to wait, and the policies nothing
+//! of queues. A disk's time in use is by both: the ledger of a run sets one against the other.
+
+use crate::disk::{Op, Stream};
+use crate::power::oracle::{self, Limits, Visit, Visits};
+use crate::power::{Cause, Controller, DiskPower, Hint, PolicyError, PowerState, Profile, Settings};
+use crate::volume::Volume;
+use std::collections::BTreeMap;
+use units::{Energy, Time};
+
+/// A disk of the store that has a profile.
+#[derive(Clone, Debug)]
+struct Seat {
+    volume: usize,
+    member: usize,
+    /// It has requests, since then; and how long it had read and written by then.
+    wanted: bool,
+    since: Time,
+    before: (Time, Time),
+    /// It loses its power when it has ended what it is about.
+    leaves: bool,
+    /// How long it has had none, and since when.
+    off: Time,
+    off_since: Option<Time>,
+    visits: Visits,
+    late: Lateness,
+}
+
+/// How requests had to wait for a disk at rest, or on its way from there.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Lateness {
+    /// How often the disk was not ready when it was asked for the first of some requests.
+    pub times: u32,
+    /// From the first request until the disk was ready, in all.
+    pub sum: Time,
+    /// The longest of these.
+    pub most: Time,
+}
+
+/// What a disk of a store drew, and what it could have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Bounds {
+    /// Energy that it drew.
+    pub energy: Energy,
+    /// What it would have drawn for the same requests, had it never rested.
+    pub always_on: Energy,
+    /// The least that it could have drawn for them ([`oracle::least`]).
+    pub least: Energy,
+}
+
+/// The power of a store's disks.
+#[derive(Clone, Debug)]
+pub struct StorePower {
+    controller: Controller,
+    seats: Vec<Seat>,
+    /// By volume and member: the seat of a disk with a profile.
+    places: Vec<Vec<Option<u32>>>,
+    /// Why a file is read or written, where it is not for the usual reason.
+    causes: BTreeMap<Stream, Cause>,
+    deadline: Time,
+    /// The policy has been told something since `deadline` was asked for.
+    stale: bool,
+    ready: Vec<u32>,
+}
+
+impl StorePower {
+    /// The disks of volumes, each volume with its number of members, and with the profile and the gear of these if they
+    /// have one.
+    pub fn new(
+        settings: Settings,
+        volumes: &[(usize, Option<(Profile, u32)>)],
+        now: Time,
+    ) -> Result<Self, PolicyError> {
+        let (mut disks, mut seats, mut places) = (Vec::new(), Vec::new(), Vec::new());
+        for (volume, &(members, profile)) in volumes.iter().enumerate() {
+            let mut of_members = vec![None; members];
+            for (member, place) in of_members.iter_mut().enumerate() {
+                let Some(profile) = profile else { continue };
+                *place = Some(units::count(seats.len()));
+                disks.push(profile);
+                seats.push(Seat::new(volume, member));
+            }
+            places.push(of_members);
+        }
+        let controller = Controller::new(settings, &disks, now)?;
+        let deadline = controller.deadline();
+        Ok(Self { controller, seats, places, causes: BTreeMap::new(), deadline, stale: false, ready: Vec::new() })
+    }
+
+    /// The policy and its disks' states.
+    pub const fn controller(&self) -> &Controller {
+        &self.controller
+    }
+    /// The seat of a disk: a volume, and its member. None if it has no profile.
+    pub fn seat(&self, volume: usize, member: usize) -> Option<u32> {
+        self.places.get(volume)?.get(member).copied().flatten()
+    }
+    /// The power of the disk on a seat.
+    pub fn disk(&self, seat: u32) -> &DiskPower {
+        self.controller.disk(seat)
+    }
+    /// How deep the disks of a volume rest: 0 where all are ready or start, else the deepest, from 1.
+    pub fn depth(&self, volume: usize) -> u8 {
+        let of = |seat: u32| match self.disk(seat).state() {
+            PowerState::Rest(depth) | PowerState::Down(depth) => 1 + u8::try_from(depth.index()).unwrap_or(0),
+            PowerState::Off => u8::MAX,
+            _ => 0,
+        };
+        self.places[volume].iter().flatten().map(|seat| of(*seat)).max().unwrap_or(0)
+    }
+    /// How requests had to wait for the disk on a seat.
+    pub fn lateness(&self, seat: u32) -> Lateness {
+        self.seats[seat as usize].late
+    }
+    /// What the disk on a seat drew until now, and what it could have drawn for the requests that it has served.
+    pub fn bounds(&self, seat: u32, now: Time) -> Bounds {
+        let (own, power) = (&self.seats[seat as usize], self.disk(seat));
+        let mut visits = own.visits.clone();
+        if own.wanted {
+            // What it is about at the end counts as far as it has come.
+            visits.add(own.visit(power, now), own.clock(now));
+        }
+        let settings = self.controller.settings();
+        let limits = Limits {
+            deepest: settings.deepest(self.controller.gear(seat)),
+            spin_ups: settings.spin_ups,
+            stagger: self.controller.waited_most(),
+            patient: true,
+        };
+        let end = own.clock(now);
+        Bounds {
+            energy: power.energy(now),
+            always_on: oracle::always_on(power.profile(), visits.all(), end),
+            least: oracle::least(power.profile(), visits.all(), &limits, end),
+        }
+    }
+
+    /// A file is asked for at a volume; `cause` says why if it is not for the usual reason.
+    pub(crate) fn asked(&mut self, stream: Stream, cause: Option<Cause>) {
+        match cause {
+            Some(cause) => {
+                self.causes.insert(stream.file(), cause);
+            }
+            None if self.causes.is_empty() => {}
+            None => {
+                self.causes.remove(&stream.file());
+            }
+        }
+    }
+    /// What the policy is told.
+    pub(crate) fn hint(&mut self, now: Time, hint: Hint) {
+        self.controller.hint(now, hint);
+        self.stale = true;
+    }
+    /// A disk loses its power, or gets it back.
+    pub(crate) fn switch(&mut self, now: Time, (volume, member): (usize, usize), on: bool) {
+        let Some(number) = self.seat(volume, member) else { return };
+        let seat = &mut self.seats[number as usize];
+        seat.leaves = !on;
+        if let Some(since) = seat.off_since.filter(|_| on) {
+            seat.off += now.saturating_sub(since);
+            seat.off_since = None;
+            self.controller.switch_on(now, number);
+            self.stale = true;
+        }
+    }
+    /// When [`StorePower::on_timer`] is next due.
+    pub(crate) const fn deadline(&self) -> Time {
+        self.deadline
+    }
+    /// Moves between states end, and idle disks go to rest. [`StorePower::settle`] must follow.
+    pub(crate) fn on_timer(&mut self, now: Time) {
+        if self.deadline <= now {
+            self.controller.on_timer(now, &mut self.ready);
+            self.stale = true;
+            self.ready.clear();
+        }
+    }
+
+    /// The disks have done something: requests begin and end, and wait where a disk rests.
+    pub(crate) fn settle<T: Copy>(&mut self, now: Time, volumes: &mut [Volume<T>]) {
+        for (number, seat) in (0..).zip(&mut self.seats) {
+            let volume = &mut volumes[seat.volume];
+            let wanted = volume.is_wanted(seat.member);
+            if wanted && !seat.wanted {
+                (seat.wanted, seat.since, self.stale) = (true, now, true);
+                seat.before = used(self.controller.disk(number), now);
+                let first = volume.first_held(seat.member);
+                let op = first.map(|(op, _)| op).or(volume.serving(seat.member).0).unwrap_or(Op::Read);
+                let cause = first.and_then(|(_, stream)| self.causes.get(&stream).copied());
+                self.controller.begin(now, number, op, cause.unwrap_or_else(|| usual(op, stream_of(first))));
+            } else if !wanted && seat.wanted {
+                seat.visits.add(seat.visit(self.controller.disk(number), now), seat.clock(now));
+                (seat.wanted, self.stale) = (false, true);
+                self.controller.end(now, number);
+            }
+            let ready = self.controller.disk(number).is_ready();
+            if ready && volume.is_resting(seat.member) && seat.wanted {
+                let waited = now.saturating_sub(seat.since);
+                seat.late.times += 1;
+                seat.late.sum += waited;
+                seat.late.most = seat.late.most.max(waited);
+            }
+            volume.set_resting(now, seat.member, !ready);
+            if ready && seat.wanted {
+                let state = self.controller.disk(number).state();
+                match volume.serving(seat.member).0 {
+                    Some(Op::Read) if state != PowerState::Read => self.controller.turn(now, number, Op::Read),
+                    Some(Op::Write) if state != PowerState::Write => self.controller.turn(now, number, Op::Write),
+                    None if state != PowerState::Idle => self.controller.pause(now, number),
+                    _ => {}
+                }
+            }
+            if seat.leaves && seat.off_since.is_none() && volume.serving(seat.member).1 {
+                self.controller.switch_off(now, number);
+                self.stale = true;
+                volume.set_resting(now, seat.member, true);
+                seat.off_since = Some(now);
+            }
+        }
+        if std::mem::take(&mut self.stale) {
+            self.deadline = self.controller.deadline();
+        }
+    }
+}
+
+impl Seat {
+    fn new(volume: usize, member: usize) -> Self {
+        Self {
+            volume,
+            member,
+            wanted: false,
+            since: Time::ZERO,
+            before: (Time::ZERO, Time::ZERO),
+            leaves: false,
+            off: Time::ZERO,
+            off_since: None,
+            visits: Visits::default(),
+            late: Lateness::default(),
+        }
+    }
+    /// Time with power: a clock that stands while there is none, as a disk without power can save nothing.
+    fn clock(&self, now: Time) -> Time {
+        let until = self.off_since.map_or(now, |since| since.min(now));
+        until.saturating_sub(self.off)
+    }
+    /// What it has been asked for since it had nothing to do.
+    fn visit(&self, power: &DiskPower, now: Time) -> Visit {
+        let (read, write) = used(power, now);
+        let (read, write) = (read.saturating_sub(self.before.0), write.saturating_sub(self.before.1));
+        let profile = power.profile();
+        let energy = profile.read.over(read) + profile.write.over(write);
+        Visit { at: self.clock(self.since), service: read + write, energy }
+    }
+}
+
+/// How long a disk has read and written.
+fn used(power: &DiskPower, now: Time) -> (Time, Time) {
+    let times = power.times(now);
+    (times[PowerState::Read.index()], times[PowerState::Write.index()])
+}
+
+fn stream_of(first: Option<(Op, Stream)>) -> Option<Stream> {
+    first.map(|(_, stream)| stream)
+}
+
+/// The usual reason of a request. What belongs to no node is an array's own: a spare is filled.
+fn usual(op: Op, stream: Option<Stream>) -> Cause {
+    match op {
+        _ if stream.is_some_and(|stream| stream.node == u32::MAX) => Cause::Recovery,
+        Op::Read => Cause::Read,
+        Op::Write => Cause::Write,
+    }
+}
