@@ -1,8 +1,8 @@
 //! A store's disks under a power policy: requests to a disk at rest wait for it, and everything that it draws is
 //! counted.
 //!
-//! After each step of the store [`StorePower::settle`] compares what each disk does with what the policy knows of it. So
-//! the disks' models know nothing of power but that what they are asked for may have to wait, and the policies nothing
+//! After each step of the store [`StorePower::settle`] compares what each disk does with what the policy knows of it.
+//! So the disks' models know nothing of power but that what they are asked for may have to wait, and the policies nothing
 //! of queues. A disk's time in use is by both: the ledger of a run sets one against the other.
 
 use crate::disk::{Op, Stream};
