@@ -1,19 +1,26 @@
-//! Predicts every recorded run, beside what was recorded: `cargo run --release -p sim --example traces [SEEDS]`.
+//! Predicts every recorded run, beside what was recorded: `cargo run --release -p sim --example traces [SEEDS [RUN]]`.
 //!
 //! Each job is calibrated on an unshaped run alone. First with the recorded placement, then with the scheduler's own,
-//! both over several seeds.
+//! both over several seeds. Then the runs of the quiet matrix; these alone where RUN is `matrix`.
 
-#[path = "../tests/it/support/recorded.rs"]
-mod recorded;
+#[path = "../tests/it/support"]
+mod support {
+    pub mod matrix;
+    pub mod recorded;
+}
 
-use recorded::{
+use support::matrix::{Run, runs};
+use support::recorded::{
     CONFIGURED, Moments, RUNS, actual, configured, interval, median, predicted, rank, recorded, times, uniform,
 };
 
 fn main() {
     let seeds: u64 = std::env::args().nth(1).and_then(|n| n.parse().ok()).unwrap_or(40);
     let only = std::env::args().nth(2);
-    let runs = || RUNS.into_iter().filter(|(_, run)| only.as_ref().is_none_or(|only| run.contains(only)));
+    if only.as_deref() == Some("matrix") {
+        return matrix(seeds);
+    }
+    let pairs = || RUNS.into_iter().filter(|(_, run)| only.as_ref().is_none_or(|only| run.contains(only)));
     let show = |(low, middle, high): (f64, f64, f64)| format!("{low:.1} {middle:.1} {high:.1}");
     let over = |runs: &[Moments], value: fn(&Moments) -> f64| interval(runs.iter().map(value).collect());
 
@@ -21,7 +28,7 @@ fn main() {
         "Given the placement (median of {seeds} seeds / recorded; seconds after launch, MB received by the workers)\n"
     );
     println!("| run | maps done | shuffle done | job | job error | received | error |\n|---|---|---|---|---|---|---|");
-    for (basis, run) in runs() {
+    for (basis, run) in pairs() {
         let mut total = 0.0;
         let pairs = recorded(basis, run, true);
         for (i, pair) in pairs.iter().enumerate() {
@@ -44,7 +51,7 @@ fn main() {
     }
     println!("\nClients: seconds from the start of the JVM to its exit, given the placement\n");
     println!("| run | jobs, submission to finish | client | recorded | error |\n|---|---|---|---|---|");
-    for (basis, run) in runs() {
+    for (basis, run) in pairs() {
         let pairs = recorded(basis, run, true);
         let ours: Vec<Moments> = pairs.iter().map(|pair| median(&predicted(&pair.scenario, seeds))).collect();
         // One client runs all jobs: its JVM starts once.
@@ -59,7 +66,7 @@ fn main() {
         "| run | maps done | job | recorded | inside | given the placement | received | given the placement | recorded |"
     );
     println!("|---|---|---|---|---|---|---|---|---|");
-    for (basis, run) in runs() {
+    for (basis, run) in pairs() {
         for (free, placed) in recorded(basis, run, false).iter().zip(recorded(basis, run, true)) {
             let theirs = actual(run, &free.job);
             let (free, placed) = (predicted(&free.scenario, seeds), predicted(&placed.scenario, seeds));
@@ -78,6 +85,9 @@ fn main() {
         }
     }
     ranks(seeds, only.as_deref());
+    if only.is_none() {
+        matrix(seeds);
+    }
 }
 
 /// Where each recorded time lies in its predicted distribution, and whether all together lie as chance would have it.
@@ -119,4 +129,70 @@ fn ranks(seeds: u64, only: Option<&str>) {
             println!("| {of} | {time} | {n} | {mean:.2} | {distance:.2} | {p:.3} |");
         }
     }
+}
+
+/// Ranks of jobs' times and of shuffles, and errors of jobs' times given the placement.
+#[derive(Default)]
+struct Part {
+    ranks: [Vec<f64>; 2],
+    errors: Vec<f64>,
+    inside: usize,
+}
+
+/// The quiet matrix.
+fn matrix(seeds: u64) {
+    println!("\n5 %, 50 % and 95 % of {seeds} seeds; given the placement, the median; seconds from launch to finish\n");
+    println!(
+        "| run | set aside | predicted | recorded | given the placement | error | shuffle: given the placement | recorded \
+         | error |"
+    );
+    println!("|---|---|---|---|---|---|---|---|---|");
+    let (mut open, mut aside) = (Part::default(), Part::default());
+    for run in runs() {
+        row(&run, seeds, if run.is_set_aside() { &mut aside } else { &mut open });
+    }
+    println!(
+        "\n| runs | jobs | inside | within 10 % given the placement | ranks of job: D | p | of shuffle: n | D | p |"
+    );
+    println!("|---|---|---|---|---|---|---|---|---|");
+    for (name, part) in [("not set aside", open), ("set aside", aside)] {
+        let Part { ranks: [job, shuffle], errors, inside } = part;
+        let near = errors.iter().filter(|error| error.abs() <= 0.1).count();
+        let (n, shuffles) = (job.len(), shuffle.len());
+        let ((distance, p), (shuffle_distance, shuffle_p)) = (uniform(job), uniform(shuffle));
+        println!(
+            "| {name} | {n} | {inside} | {near} | {distance:.2} | {p:.3} | {shuffles} | {shuffle_distance:.2} \
+             | {shuffle_p:.3} |"
+        );
+    }
+}
+
+fn row(run: &Run, seeds: u64, part: &mut Part) {
+    let recorded = run.recorded();
+    let free = predicted(&run.known(false), seeds);
+    let placed = median(&predicted(&run.known(true), seeds));
+    let (low, middle, high) = interval(free.iter().map(|moments| moments.job).collect());
+    let error = placed.job / recorded.job - 1.0;
+    let figures: [fn(&Moments) -> f64; 2] = [|moments| moments.job, |moments| moments.shuffling];
+    for (ranks, figure) in part.ranks.iter_mut().zip(figures) {
+        if figure(&recorded) > 0.0 {
+            ranks.push(rank(free.iter().map(figure), figure(&recorded)));
+        }
+    }
+    part.errors.push(error);
+    part.inside += usize::from((low..=high).contains(&recorded.job));
+    let shuffle = if recorded.shuffling > 0.0 {
+        let error = (placed.shuffling / recorded.shuffling - 1.0) * 100.0;
+        format!("{:.1} | {:.1} | {error:+.1} %", placed.shuffling, recorded.shuffling)
+    } else {
+        " | | ".to_owned()
+    };
+    println!(
+        "| {} | {} | {low:.1} {middle:.1} {high:.1} | {:.1} | {:.1} | {:+.1} % | {shuffle} |",
+        run.name(),
+        if run.is_set_aside() { "yes" } else { "" },
+        recorded.job,
+        placed.job,
+        error * 100.0,
+    );
 }

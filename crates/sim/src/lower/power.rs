@@ -177,9 +177,8 @@ pub(super) fn read_order(scenario: &Scenario) -> ReadOrder {
     let rests = scenario.power.as_ref().is_some_and(|power| power.policy != PowerPolicy::AlwaysOn);
     match scenario.hdfs.read_order {
         Some(scenario::ReadOrder::Awake) => ReadOrder::Awake,
-        Some(scenario::ReadOrder::Nearest) => ReadOrder::Nearest,
         None if rests => ReadOrder::Awake,
-        None => ReadOrder::Nearest,
+        Some(scenario::ReadOrder::Nearest) | None => ReadOrder::Nearest,
     }
 }
 

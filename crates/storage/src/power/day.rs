@@ -483,7 +483,7 @@ impl<'a> Replay<'a> {
 
     fn result(self) -> Day {
         let end = self.spec.end;
-        let stagger = self.nodes.iter().map(|node| node.waited_most()).max().unwrap_or_default();
+        let stagger = self.nodes.iter().map(Controller::waited_most).max().unwrap_or_default();
         let disk = |(disk, queue): (usize, &Queue)| {
             let (node, place) = self.places[disk];
             let controller = &self.nodes[node as usize];

@@ -68,7 +68,7 @@ impl Run {
     /// Whether nothing may be fitted to it.
     pub fn is_set_aside(&self) -> bool {
         let name = format!("{}/{}-{}", self.rate, self.job, self.repetition);
-        !self.is_of_first_morning() && blake3::hash(name.as_bytes()).as_bytes()[0] % 3 == 0
+        !self.is_of_first_morning() && blake3::hash(name.as_bytes()).as_bytes()[0].is_multiple_of(3)
     }
     fn is_of_first_morning(&self) -> bool {
         FIRST.contains(&self.rate.as_str()) && self.repetition <= 2
