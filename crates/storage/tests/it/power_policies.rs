@@ -172,9 +172,14 @@ fn day(disk: Profile, settings: Settings, reads: &[(u64, u64)], background: bool
         visits.push(Visit { at, service, energy: disk.read.over(service) });
     }
     let work: Time = visits.iter().map(|visit| visit.service).sum();
-    let end = at + work + S * 1_000;
-    let gears = GearsSpec::of(1);
     let windows = background.then_some(S * 7_200);
+    // What waits for a window comes after it: the first one of a lone disk is half a period from the start.
+    let last = match windows {
+        Some(every) => (0..).map(|turn| every / 2 + every * turn).find(|window| *window >= at).unwrap(),
+        None => at,
+    };
+    let end = last + work + S * 1_000;
+    let gears = GearsSpec::of(1);
     let spec = DaySpec {
         nodes: vec![vec![(disk, 1)]],
         settings,

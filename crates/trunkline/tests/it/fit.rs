@@ -11,8 +11,12 @@ fn real_histories_give_rates_errors_predictions_and_the_next_run() {
     let output = scratch.trunkline(&args);
     assert_eq!(code(&output), 0, "{}", said(&output));
     let text = printed(&output);
+    let folders = fs::read_dir(&matrix).expect("the matrix").map(|entry| entry.expect("a folder").path());
+    let files = folders.flat_map(|folder| fs::read_dir(folder).expect("runs"));
+    let histories = files.filter(|file| file.as_ref().expect("a file").path().extension().is_some_and(|e| e == "gz"));
+    let runs = format!("{} runs of 7 jobs", histories.count());
     for part in [
-        "20 runs of 7 jobs",
+        runs.as_str(),
         "maps, network",
         "within the runs",
         "repetitions differ by",
@@ -36,7 +40,7 @@ fn real_histories_give_rates_errors_predictions_and_the_next_run() {
 fn unseen_histories_are_predicted() {
     let scratch = Scratch::new("fit-against");
     let of = |rate: &str| traces().join("matrix").join(rate).display().to_string();
-    let output = scratch.trunkline(&["fit", &of("unshaped"), "--against", &of("10mbit"), "--json"]);
+    let output = scratch.trunkline(&["fit", &of("unshaped"), "--against", &of("10Mbit"), "--json"]);
     assert_eq!(code(&output), 0, "{}", said(&output));
     let report = json(&printed(&output));
     let against = report["against"].as_array().expect("a list");
