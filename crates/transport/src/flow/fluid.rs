@@ -346,7 +346,7 @@ impl Fluid {
         }
         if hot.count == 0 {
             self.rest(now, index);
-        } else {
+        } else if begins {
             self.move_later(index);
         }
     }
@@ -361,12 +361,15 @@ impl Fluid {
     }
     /// Takes a class from those that a link holds back, or from the others.
     fn take_off(&mut self, place: u32, held: bool) -> Member {
-        let Passage { link, position, .. } = self.passages[place as usize];
-        let link = &mut self.links[link as usize];
+        let Passage { link: number, position, .. } = self.passages[place as usize];
+        let link = &mut self.links[number as usize];
         let list = if held { &mut link.held } else { &mut link.others };
         let member = list.swap_remove(position as usize);
         if let Some(moved) = list.get(position as usize) {
             self.passages[moved.place as usize].position = position;
+        } else if link.others.is_empty() {
+            // What rounding has left of many sums is not kept.
+            self.sums[number as usize] = Sum { taken: 0.0, highest: 0.0, ..self.sums[number as usize] };
         }
         member
     }
