@@ -1,11 +1,10 @@
-// A figure of a study as SVG: curves with their intervals, bars or dots, and the published values over them. Colours are the
-// theme's variables, so the picture follows the theme without being drawn again.
+// A figure of a study as SVG: curves with their intervals, bars or dots, and the published values over them. Colours
+// are the theme's variables, so the picture follows the theme without being drawn again.
 
 import { label, logarithmic, plusMinus, straight, type Scale } from './scale';
 import type { Curve, Figure, Published } from './study-data';
-import { hideTip, showTip } from './tip';
+import { axes, blank, draw, shortened, tell, TEXT } from './svg';
 
-const SVG = 'http://www.w3.org/2000/svg';
 const HEIGHT = 300;
 const LEFT = 62;
 const RIGHT = 14;
@@ -13,16 +12,6 @@ const TOP = 10;
 const BOTTOM = 44;
 const COLOURS = 6;
 const DASHES = ['', '7 3', '2 3'];
-
-type Attributes = Record<string, string | number>;
-
-function draw(parent: Element, tag: string, attributes: Attributes, text?: string): SVGElement {
-  const node = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, String(value));
-  if (text !== undefined) node.textContent = text;
-  parent.append(node);
-  return node;
-}
 
 /** The colour and the dash of a series, by its position. */
 export function look(index: number): { colour: string; dash: string } {
@@ -58,16 +47,8 @@ export function picture(
   width: number,
   top: [number, number],
 ): SVGElement {
-  const svg = document.createElementNS(SVG, 'svg');
-  const title = `${figure.title}: ${withUnit(figure.label, figure.unit)}${figure.x ? ` against ${withUnit(figure.x.label, figure.x.unit)}` : ''}`;
-  for (const [name, value] of Object.entries({
-    viewBox: `0 0 ${width} ${HEIGHT}`,
-    width,
-    height: HEIGHT,
-    role: 'img',
-    'aria-label': title,
-  }))
-    svg.setAttribute(name, String(value));
+  const against = figure.x ? ` against ${withUnit(figure.x.label, figure.x.unit)}` : '';
+  const svg = blank(width, HEIGHT, `${figure.title}: ${withUnit(figure.label, figure.unit)}${against}`);
   const bars = figure.kind === 'sweep' && figure.x === null;
   const bottom = HEIGHT - BOTTOM;
   const y = straight(Math.min(0, top[0]), top[1] > 0 ? top[1] * 1.06 : 1, bottom, TOP, 6);
@@ -122,47 +103,21 @@ function across(figure: Figure, curves: Curve[], width: number): Scale {
   return counted && !scale.ticks.every(Number.isInteger) ? { ...scale, ticks: given } : scale;
 }
 
-/** A name in the room that each of so many has. */
-function shortened(name: string, width: number, of: number): string {
-  const room = Math.max(4, Math.floor((width - LEFT - RIGHT) / of / 6.2));
-  return name.length > room ? `${name.slice(0, room - 1)}…` : name;
-}
-
 function frame(svg: Element, figure: Figure, x: Scale, y: Scale, width: number, names: string[] | null): void {
-  const bottom = HEIGHT - BOTTOM;
-  const text = { 'font-size': 11, fill: 'var(--muted)' };
-  for (const tick of y.ticks) {
-    draw(svg, 'line', { x1: LEFT, x2: width - RIGHT, y1: y.at(tick), y2: y.at(tick), stroke: 'var(--grid)' });
-    draw(svg, 'text', { x: LEFT - 6, y: y.at(tick) + 4, 'text-anchor': 'end', ...text }, label(tick));
-  }
-  draw(svg, 'line', { x1: LEFT, x2: width - RIGHT, y1: bottom, y2: bottom, stroke: 'var(--line)' });
-  for (const tick of x.ticks) {
-    const categories = figure.x?.categories;
-    const name = categories ? shortened(categories[tick] ?? '', width, x.ticks.length) : label(tick);
-    draw(svg, 'line', { x1: x.at(tick), x2: x.at(tick), y1: bottom, y2: bottom + 4, stroke: 'var(--line)' });
-    // A word at the right end would be cut.
-    const cut = x.at(tick) + name.length * 3.1 > width;
-    draw(svg, 'text', { x: cut ? width : x.at(tick), y: bottom + 16, 'text-anchor': cut ? 'end' : 'middle', ...text }, name);
-  }
+  const box = { left: LEFT, right: width - RIGHT, top: TOP, bottom: HEIGHT - BOTTOM, width, height: HEIGHT };
+  // A name has the room of one among so many.
+  const among = (name: string, count: number): string => shortened(name, (box.right - LEFT) / count, 4);
+  const categories = figure.x?.categories;
+  const tick = (at: number): string => (categories ? among(categories[at] ?? '', x.ticks.length) : label(at));
+  const called = {
+    x: figure.x ? withUnit(figure.x.label, figure.x.unit) : '',
+    y: withUnit(figure.label, figure.unit),
+  };
+  axes(svg, box, x, y, called, tick);
   names?.forEach((name, i) => {
-    draw(svg, 'text', { x: x.at(i), y: bottom + 16, 'text-anchor': 'middle', ...text }, shortened(name, width, names.length));
+    const place = { x: x.at(i), y: box.bottom + 16, 'text-anchor': 'middle' };
+    draw(svg, 'text', { ...place, ...TEXT }, among(name, names.length));
   });
-  const middle = (LEFT + width - RIGHT) / 2;
-  if (figure.x) {
-    draw(
-      svg,
-      'text',
-      { x: middle, y: HEIGHT - 8, 'text-anchor': 'middle', ...text },
-      withUnit(figure.x.label, figure.x.unit),
-    );
-  }
-  const centre = (TOP + bottom) / 2;
-  draw(
-    svg,
-    'text',
-    { x: 12, y: centre, 'text-anchor': 'middle', transform: `rotate(-90 12 ${centre})`, ...text },
-    withUnit(figure.label, figure.unit),
-  );
 }
 
 function line(plot: Element, figure: Figure, curve: Curve, index: number, x: Scale, y: Scale): void {
@@ -179,7 +134,8 @@ function line(plot: Element, figure: Figure, curve: Curve, index: number, x: Sca
       known.map((i) => `${x.at(curve.x[i]!).toFixed(1)} ${kept(values[i]!).toFixed(1)}`);
     const upper = edge(curve.high);
     const lower = edge(curve.low).reverse();
-    draw(plot, 'path', { d: `M${[...upper, ...lower].join('L')}Z`, fill: colour, opacity: curve.constant ? 0.1 : 0.18 });
+    const opacity = curve.constant ? 0.1 : 0.18;
+    draw(plot, 'path', { d: `M${[...upper, ...lower].join('L')}Z`, fill: colour, opacity });
   }
   const stroke = {
     fill: 'none',
@@ -191,7 +147,9 @@ function line(plot: Element, figure: Figure, curve: Curve, index: number, x: Sca
   };
   const path = draw(plot, 'path', { d: `M${known.map((i) => at(curve.mean, i)).join('L')}`, ...stroke });
   const first = known[0]!;
-  if (curve.constant) tell(path, curve.series, [told(figure, curve.mean[first]!, curve.low[first]!, curve.high[first]!)]);
+  if (curve.constant) {
+    tell(path, curve.series, [told(figure, curve.mean[first]!, curve.low[first]!, curve.high[first]!)]);
+  }
   if (banded) return;
   for (const i of known) {
     whisker(plot, x.at(curve.x[i]!), y, curve.low[i]!, curve.high[i]!, colour);
@@ -284,9 +242,4 @@ function reference(plot: Element, figure: Figure, published: Published, index: n
   const unit = figure.unit === '' ? '' : ` ${figure.unit}`;
   const lines = [`${label(published.value)}${unit}`, published.place];
   tell(draw(plot, 'line', { ...line, ...style }), `${published.series}: published`, lines);
-}
-
-function tell(node: SVGElement, title: string, lines: string[]): void {
-  node.addEventListener('pointermove', (event) => showTip(event.clientX, event.clientY, title, lines, []));
-  node.addEventListener('pointerleave', hideTip);
 }

@@ -1,9 +1,8 @@
 // Values over seeds as points, with the interval in which 90 % of them lie, the median, and what was recorded.
 
-import { el } from './dom';
 import { tickText } from './plot';
 import { label, straight, together } from './scale';
-import { hideTip, showTip } from './tip';
+import { blank, draw, fitted, tell, TEXT } from './svg';
 
 export interface SpreadRow {
   name: string;
@@ -25,20 +24,11 @@ export interface Spread {
   row: number;
 }
 
-const SVG = 'http://www.w3.org/2000/svg';
 const AXIS = 34;
 const SIDE = 16;
 const DOT = 3.6;
 
-function draw(parent: Element, tag: string, attributes: Record<string, string | number>, text?: string): SVGElement {
-  const node = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, String(value));
-  if (text !== undefined) node.textContent = text;
-  parent.append(node);
-  return node;
-}
-
-/** Heights at which points do not cover each other: each takes the free place nearest to the middle. Places by position. */
+/** Heights, by position, at which points do not cover each other: each takes the free place nearest to the middle. */
 export function swarm(xs: number[], size: number, most: number): number[] {
   const order = xs.map((_, i) => i).sort((i, j) => xs[i]! - xs[j]! || i - j);
   const placed: { x: number; y: number }[] = [];
@@ -86,27 +76,22 @@ function picture(data: Spread, width: number): SVGElement {
   const named = data.rows.length > 1;
   const head = named ? 16 : 0;
   const height = data.rows.length * (data.row + head) + AXIS;
-  const svg = document.createElementNS(SVG, 'svg');
-  svg.setAttribute('width', String(width));
-  svg.setAttribute('height', String(height));
-  svg.setAttribute('role', 'img');
   const record = data.recorded === null ? '' : `; recorded ${said(data.recorded, data.unit)}`;
   const told = data.rows.map((r) => `${named ? `${r.name}: ` : ''}${words(r, data.unit)}`).join('; ');
-  svg.setAttribute('aria-label', `${data.title}: ${told}${record}`);
+  const svg = blank(width, height, `${data.title}: ${told}${record}`);
   const x = straight(...extent(data.rows, data.recorded), SIDE, width - SIDE, Math.max(2, Math.floor(width / 90)));
   const bottom = height - AXIS;
-  const text = { 'font-size': 11, fill: 'var(--muted)' };
   const step = x.ticks.length > 1 ? x.ticks[1]! - x.ticks[0]! : 1;
   for (const tick of x.ticks) {
     draw(svg, 'line', { x1: x.at(tick), x2: x.at(tick), y1: 0, y2: bottom + 4, stroke: 'var(--grid)' });
-    draw(svg, 'text', { x: x.at(tick), y: bottom + 16, 'text-anchor': 'middle', ...text }, tickText(tick, step));
+    draw(svg, 'text', { x: x.at(tick), y: bottom + 16, 'text-anchor': 'middle', ...TEXT }, tickText(tick, step));
   }
   draw(svg, 'line', { x1: SIDE, x2: width - SIDE, y1: bottom, y2: bottom, stroke: 'var(--line)' });
   const title = data.unit === '' ? data.title : `${data.title} (${data.unit})`;
-  draw(svg, 'text', { x: width / 2, y: height - 4, 'text-anchor': 'middle', ...text }, title);
+  draw(svg, 'text', { x: width / 2, y: height - 4, 'text-anchor': 'middle', ...TEXT }, title);
   data.rows.forEach((row, r) => {
     const top = r * (data.row + head);
-    if (named) draw(svg, 'text', { x: SIDE, y: top + 12, ...text, fill: 'var(--ink)' }, row.name);
+    if (named) draw(svg, 'text', { x: SIDE, y: top + 12, ...TEXT, fill: 'var(--ink)' }, row.name);
     const middle = top + head + data.row / 2;
     const half = data.row / 2 - 4;
     const many = row.values.filter((v) => v !== null).length > 1;
@@ -124,7 +109,8 @@ function picture(data: Spread, width: number): SVGElement {
       half - DOT,
     );
     known.forEach(({ v, i }, k) => {
-      const spot = { cx: x.at(v), cy: middle + dodge[k]!, r: DOT, fill: 'var(--simulated)', opacity: 0.75, class: 'spot' };
+      const place = { cx: x.at(v), cy: middle + dodge[k]!, r: DOT };
+      const spot = { ...place, fill: 'var(--simulated)', opacity: 0.75, class: 'spot' };
       tell(draw(svg, 'circle', spot), named ? `${row.name}, ${data.runs[i] ?? ''}` : (data.runs[i] ?? ''), [
         said(v, data.unit),
       ]);
@@ -132,30 +118,18 @@ function picture(data: Spread, width: number): SVGElement {
   });
   if (data.recorded !== null) {
     const at = x.at(data.recorded);
-    draw(svg, 'line', { x1: at, x2: at, y1: 0, y2: bottom, stroke: 'var(--recorded)', 'stroke-width': 2, 'stroke-dasharray': '5 3' });
-    const diamond = draw(svg, 'path', { d: `M${at} ${bottom - 6}l6 6l-6 6l-6 -6Z`, fill: 'var(--recorded)', class: 'spot recorded-mark' });
+    const dashes = { stroke: 'var(--recorded)', 'stroke-width': 2, 'stroke-dasharray': '5 3' };
+    draw(svg, 'line', { x1: at, x2: at, y1: 0, y2: bottom, ...dashes });
+    const mark = { fill: 'var(--recorded)', class: 'spot recorded-mark' };
+    const diamond = draw(svg, 'path', { d: `M${at} ${bottom - 6}l6 6l-6 6l-6 -6Z`, ...mark });
     tell(diamond, 'Recorded', [said(data.recorded, data.unit)]);
   }
   return svg;
 }
 
-function tell(node: SVGElement, title: string, lines: string[]): void {
-  node.addEventListener('pointermove', (event) => showTip(event.clientX, event.clientY, title, lines, []));
-  node.addEventListener('pointerleave', hideTip);
-}
-
 /** The picture, as wide as its place. */
 export function spread(data: Spread): HTMLElement {
-  const area = el('div', { class: 'spread' });
-  let drawn = 0;
-  const fit = (): void => {
-    const width = Math.floor(area.clientWidth);
-    if (width === 0 || width === drawn) return;
-    drawn = width;
-    area.replaceChildren(picture(data, width) as unknown as HTMLElement);
-  };
-  new ResizeObserver(fit).observe(area);
-  return area;
+  return fitted((width) => picture(data, width));
 }
 
 /** Where the record stands among the runs, in a sentence. */
@@ -166,5 +140,7 @@ export function place(row: SpreadRow, recorded: number): string {
   const inside = recorded >= row.low && recorded <= row.high;
   const off = (recorded - row.median) / row.median;
   const side = off < 0 ? 'below' : 'above';
-  return `The record lies ${inside ? 'inside' : 'outside'} the 90\u00a0% interval, ${(100 * Math.abs(off)).toFixed(1)}\u00a0% ${side} the median: ${below} of ${known.length} runs are shorter.`;
+  const where = inside ? 'inside' : 'outside';
+  const distance = `${(100 * Math.abs(off)).toFixed(1)}\u00a0% ${side} the median`;
+  return `The record lies ${where} the 90\u00a0% interval, ${distance}: ${below} of ${known.length} runs are shorter.`;
 }

@@ -7,6 +7,7 @@ import { height, look, picture } from './picture';
 import { label, plusMinus } from './scale';
 import type { Curve, Figure } from './study-data';
 import { curves, curvesBy, pointAt, unitOf, type Unit } from './surface';
+import { fitted } from './svg';
 import type { Sweep, SweepPoint } from './sweep-data';
 
 /** Points that the table shows before it is asked for all. */
@@ -76,20 +77,6 @@ function metricUnit(data: Sweep, metric: number): Unit {
   return unitOf(data.metrics[metric]!.unit, means);
 }
 
-/** A picture that is drawn as wide as its place. */
-function fitted(of: (width: number) => SVGElement): HTMLElement {
-  const area = el('div', { class: 'spread' });
-  let drawn = 0;
-  const fit = (): void => {
-    const width = Math.floor(area.clientWidth);
-    if (width === 0 || width === drawn) return;
-    drawn = width;
-    area.replaceChildren(of(width) as unknown as HTMLElement);
-  };
-  new ResizeObserver(fit).observe(area);
-  return area;
-}
-
 function plot(data: Sweep, choice: Choice, axis: number, unit: Unit): HTMLElement {
   const by = curvesBy(data.axes.length, axis, choice.by);
   const lines = curves(data, choice.metric, axis, by, choice.at, unit.factor);
@@ -107,7 +94,9 @@ function plot(data: Sweep, choice: Choice, axis: number, unit: Unit): HTMLElemen
           ...names.map((name, i) => {
             const { colour, dash } = look(i);
             const style =
-              dash === '' ? `background:${colour}` : `background:repeating-linear-gradient(90deg, ${colour} 0 4px, transparent 4px 6px)`;
+              dash === ''
+                ? `background:${colour}`
+                : `background:repeating-linear-gradient(90deg, ${colour} 0 4px, transparent 4px 6px)`;
             return el('li', {}, el('span', { class: 'swatch line', style }), name);
           }),
         );
@@ -127,14 +116,17 @@ function plot(data: Sweep, choice: Choice, axis: number, unit: Unit): HTMLElemen
 }
 
 function map(data: Sweep, choice: Choice, unit: Unit): HTMLElement {
-  const means = data.points.flatMap((p) => p.figures[choice.metric]?.mean ?? []).map((v) => v * unit.factor);
+  const end = (sign: 1 | -1): number =>
+    (extreme(data, choice.metric, sign)?.figures[choice.metric]?.mean ?? NaN) * unit.factor;
+  const ends: [number, number] = [end(-1), end(1)];
   const say = (at: number[]): string[] => {
     const point = pointAt(data, at);
-    const failed = point && point.failures > 0 ? [`${point.failures} of ${data.seeds.length} jobs failed: ${point.failure ?? ''}`] : [];
+    const failures = (p: SweepPoint): string => `${p.failures} of ${data.seeds.length} runs failed: ${p.failure ?? ''}`;
+    const failed = point && point.failures > 0 ? [failures(point)] : [];
     return [words(data, at), `${told(point, choice.metric, unit)} ${unit.text}`, ...failed];
   };
   const rest = data.axes.map((_, k) => k).filter((k) => k !== choice.across && k !== choice.up);
-  const ends = means.length === 0 ? ['–', '–'] : [Math.min(...means), Math.max(...means)].map(label);
+  const [from, to] = ends.map((v) => (Number.isNaN(v) ? '–' : label(v)));
   return el(
     'figure',
     { class: 'panel' },
@@ -142,10 +134,10 @@ function map(data: Sweep, choice: Choice, unit: Unit): HTMLElement {
       'p',
       { class: 'note' },
       `${data.metrics[choice.metric]!.path}${unit.text === '' ? '' : `, ${unit.text}`}: `,
-      el('span', { class: 'ramp' }, ends[0]!, el('span', { class: 'gradient', 'aria-hidden': 'true' }), ends[1]!),
+      el('span', { class: 'ramp' }, from!, el('span', { class: 'gradient', 'aria-hidden': 'true' }), to!),
       rest.length > 0 ? ` At ${words(data, choice.at, [choice.across, choice.up])}.` : '',
     ),
-    fitted((width) => heat(data, choice.metric, choice.across, choice.up, choice.at, unit, width, say)),
+    fitted((width) => heat(data, choice.metric, choice.across, choice.up, choice.at, unit, ends, width, say)),
   );
 }
 
@@ -160,7 +152,9 @@ function table(data: Sweep, all: boolean): HTMLElement {
       {},
       ...data.axes.map((a, k) => el(k === 0 ? 'th' : 'td', k === 0 ? { scope: 'row' } : {}, a.values[p.at[k]!]!)),
       ...data.metrics.map((_, m) => el('td', { class: 'number' }, told(p, m, units[m]!))),
-      ...(failures ? [el('td', { class: 'number', title: p.failure ?? '' }, p.failures === 0 ? '' : String(p.failures))] : []),
+      ...(failures
+        ? [el('td', { class: 'number', title: p.failure ?? '' }, p.failures === 0 ? '' : String(p.failures))]
+        : []),
     );
   const few = all ? data.points : data.points.slice(0, FEW);
   return el(
@@ -173,7 +167,11 @@ function table(data: Sweep, all: boolean): HTMLElement {
       el(
         'thead',
         {},
-        el('tr', {}, ...head.map((h, k) => el('th', { scope: 'col', ...(k >= data.axes.length ? { class: 'number' } : {}) }, h))),
+        el(
+          'tr',
+          {},
+          ...head.map((h, k) => el('th', { scope: 'col', ...(k >= data.axes.length ? { class: 'number' } : {}) }, h)),
+        ),
       ),
       el('tbody', {}, ...few.map(row)),
     ),
@@ -191,21 +189,35 @@ export function sweepPage(data: Sweep, theme: HTMLElement): HTMLElement {
   const draw = (): void => {
     const unit = metricUnit(data, choice.metric);
     const [least, greatest] = [extreme(data, choice.metric, -1), extreme(data, choice.metric, 1)];
-    const said = (p: SweepPoint): string => `${told(p, choice.metric, unit)}${unit.text === '' ? '' : ` ${unit.text}`} at ${words(data, p.at)}`;
+    const suffix = unit.text === '' ? '' : ` ${unit.text}`;
+    const said = (p: SweepPoint): string => `${told(p, choice.metric, unit)}${suffix} at ${words(data, p.at)}`;
     heading.replaceChildren(
-      data.failures > 0 ? el('span', { class: 'state failed' }, `${count(data.failures)} of ${count(data.runs)} failed`) : '',
-      el('span', { class: 'big' }, least ? `${label(least.figures[choice.metric]!.mean! * unit.factor)}${unit.text === '' ? '' : ` ${unit.text}`}` : '–'),
+      data.failures > 0
+        ? el('span', { class: 'state failed' }, `${count(data.failures)} of ${count(data.runs)} failed`)
+        : '',
+      el(
+        'span',
+        { class: 'big' },
+        least ? `${label(least.figures[choice.metric]!.mean! * unit.factor)}${suffix}` : '–',
+      ),
       el('span', { class: 'muted' }, `least ${data.metrics[choice.metric]!.path}, mean of ${data.seeds.length} seeds`),
     );
-    sentence.textContent = least && greatest ? `Least: ${said(least)}. Greatest: ${said(greatest)}.` : 'No run has this figure.';
+    sentence.textContent =
+      least && greatest ? `Least: ${said(least)}. Greatest: ${said(greatest)}.` : 'No run has this figure.';
     plots.replaceChildren(...data.axes.map((_, k) => plot(data, choice, k, unit)));
     if (data.axes.length > 1) maps.replaceChildren(map(data, choice, unit));
   };
   const pick = (name: string, options: string[], now: number, chosen: (i: number) => void): HTMLElement =>
-    select(name, options.map((text, i): [string, string] => [String(i), text]), (v) => (chosen(Number(v)), draw()), String(now));
+    select(
+      name,
+      options.map((text, i): [string, string] => [String(i), text]),
+      (v) => (chosen(Number(v)), draw()),
+      String(now),
+    );
   const keys = data.axes.map((a) => a.key);
   const controls: HTMLElement[] = [];
-  if (data.metrics.length > 1) controls.push(pick('Figure', data.metrics.map((m) => m.path), 0, (i) => (choice.metric = i)));
+  const paths = data.metrics.map((m) => m.path);
+  if (paths.length > 1) controls.push(pick('Figure', paths, 0, (i) => (choice.metric = i)));
   if (data.axes.length > 2) {
     controls.push(pick('Curves by', ['the next key', ...keys], 0, (i) => (choice.by = i === 0 ? null : i - 1)));
     data.axes.forEach((a, k) => controls.push(pick(a.key, a.values, choice.at[k]!, (i) => (choice.at[k] = i))));
@@ -225,7 +237,10 @@ export function sweepPage(data: Sweep, theme: HTMLElement): HTMLElement {
   }
   draw();
   const sizes = data.axes.map((a) => count(a.values.length)).join(' × ');
-  const facts = `${count(data.runs)} runs: ${sizes} points, ${data.seeds.length} seeds each (${data.seeds.length > 6 ? `${data.seeds[0]} to ${data.seeds[data.seeds.length - 1]}` : data.seeds.join(', ')}), of ${data.scenario}.`;
+  const { seeds } = data;
+  const which = seeds.length > 6 ? `${seeds[0]} to ${seeds[seeds.length - 1]}` : seeds.join(', ');
+  const each = `${seeds.length} seeds each (${which})`;
+  const facts = `${count(data.runs)} runs: ${sizes} points, ${each}, of ${data.scenario}.`;
   const points = el('div', {}, table(data, false));
   const more =
     data.points.length > FEW
@@ -246,7 +261,12 @@ export function sweepPage(data: Sweep, theme: HTMLElement): HTMLElement {
           {},
           el('h1', {}, data.title),
           data.set.length > 0
-            ? el('p', { class: 'changes' }, 'with ', ...data.set.flatMap((s, k) => [k > 0 ? ', ' : '', el('code', {}, s)]))
+            ? el(
+                'p',
+                { class: 'changes' },
+                'with ',
+                ...data.set.flatMap((s, k) => [k > 0 ? ', ' : '', el('code', {}, s)]),
+              )
             : null,
         ),
         theme,
@@ -259,11 +279,16 @@ export function sweepPage(data: Sweep, theme: HTMLElement): HTMLElement {
       'response',
       'Over each key',
       controls.length > 0 ? el('div', { class: 'toolbar' }, ...controls) : null,
-      data.seeds.length > 1 ? el('p', { class: 'note' }, "Whiskers are 95 % intervals over seeds (Student's t).") : null,
+      seeds.length > 1 ? el('p', { class: 'note' }, "Whiskers are 95 % intervals over seeds (Student's t).") : null,
       plots,
     ),
     data.axes.length > 1
-      ? section('surface', 'Over two keys', corners.length > 0 ? el('div', { class: 'toolbar' }, ...corners) : null, maps)
+      ? section(
+          'surface',
+          'Over two keys',
+          corners.length > 0 ? el('div', { class: 'toolbar' }, ...corners) : null,
+          maps,
+        )
       : null,
     section(
       'points',
