@@ -63,9 +63,9 @@ pub struct Question {
     pub size: Option<f64>,
     /// Bytes of payload per second into and out of each worker.
     pub rate: Option<f64>,
-    /// Workers.
+    /// Workers of the cluster.
     pub workers: Option<f64>,
-    /// Reduce tasks.
+    /// Reduce tasks of the job.
     pub reduces: Option<f64>,
 }
 
@@ -295,7 +295,7 @@ fn reads(run: &Observation) -> bool {
     run.volumes.input >= run.volumes.map_written
 }
 
-/// An answer.
+/// What is predicted of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Predicted {
     /// The run that was asked about.

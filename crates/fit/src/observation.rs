@@ -8,13 +8,13 @@ use thiserror::Error;
 /// The cluster of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Site {
-    /// Workers.
+    /// Workers of the cluster.
     pub workers: f64,
     /// Cores of all workers together that one job may have.
     pub cores: f64,
     /// Maps that all workers together have room for beside the AppMaster.
     pub map_places: f64,
-    /// Reduces likewise.
+    /// Reduces that all workers together have room for beside the AppMaster.
     pub reduce_places: f64,
     /// Bytes of payload per second into or out of a worker.
     pub rate: f64,
@@ -48,25 +48,25 @@ impl Site {
 /// Volumes of a run, in bytes, CPU seconds and tasks.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Volumes {
-    /// Map tasks.
+    /// Map tasks of the job.
     pub maps: f64,
-    /// Reduce tasks.
+    /// Reduce tasks of the job.
     pub reduces: f64,
-    /// Read by maps.
+    /// Bytes of input that maps read.
     pub input: f64,
     /// CPU seconds of maps.
     pub map_cpu: f64,
     /// CPU seconds of reduces.
     pub reduce_cpu: f64,
-    /// Written to local disks by maps: spills and merges.
+    /// Bytes that maps write to local disks: spills and merges.
     pub map_spilled: f64,
-    /// The same by reduces.
+    /// Bytes that reduces write to local disks: spills and merges.
     pub reduce_spilled: f64,
-    /// Fetched by reduces.
+    /// Bytes of map output that reduces fetch.
     pub shuffled: f64,
-    /// Written to HDFS by maps; one replica.
+    /// Bytes that maps write to HDFS; one replica.
     pub map_written: f64,
-    /// The same by reduces.
+    /// Bytes that reduces write to HDFS; one replica.
     pub reduce_written: f64,
     /// Replicas of what is written.
     pub replicas: f64,

@@ -42,7 +42,7 @@ pub struct DiskPower {
 pub struct DiskChange {
     /// The disk: a row of `disks`.
     pub disk: u32,
-    /// When.
+    /// When the move begins.
     pub at: Time,
     /// The state from then on; use is counted as idle.
     pub state: &'static str,

@@ -100,9 +100,9 @@ impl Quantity {
 pub(crate) enum Kind {
     /// Words, tables, or values of different kinds.
     Words,
-    /// Numbers.
+    /// Numbers without a unit.
     Numbers,
-    /// Numbers of packets.
+    /// Numbers with the unit `packets`.
     Packets,
     /// Quantities of one kind.
     Of(Quantity),

@@ -34,7 +34,7 @@ section! {
 pub enum Seeds {
     /// So many, from the scenario's own on.
     Count(u32),
-    /// These.
+    /// The seeds, one by one.
     List(Vec<u64>),
 }
 

@@ -477,7 +477,7 @@ pub struct Flows {
 /// Something that happened.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Happening {
-    /// When.
+    /// When it happened, in seconds.
     pub at_s: f64,
     /// To which node, -1 for none.
     pub node: i64,
