@@ -1,5 +1,8 @@
 //! Predictions of real jobs: the recorded matrix of jobs on a real cluster, by size and rate.
 
+#[path = "../../../history/tests/matrix/mod.rs"]
+mod rule;
+
 use fit::{Checked, Errors, Observation, Rates, Reach, Site, Stage, TERMS, check, leave_out, noise};
 use scenario::Scenario;
 use std::fs;
@@ -9,28 +12,30 @@ use std::path::{Path, PathBuf};
 struct Recorded {
     name: String,
     run: Observation,
+    is_set_aside: bool,
 }
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../history/tests/traces/matrix")
 }
 
-/// Set aside by a rule that was stated before the runs: the BLAKE3 of its name has a first byte divisible by 3.
-fn is_set_aside(name: &str) -> bool {
-    blake3::hash(name.as_bytes()).as_bytes()[0].is_multiple_of(3)
+/// What a file tells by its name: `terasort-64MB-2.jhist.gz` is the second run of its cell, `grep-64MB.1.jhist.gz` the
+/// first job of the first.
+struct Name<'a> {
+    /// Job and size.
+    cell: &'a str,
+    repetition: u32,
+    /// The job, and which one of a run of several.
+    job: String,
 }
 
-/// The name of a run by its file: `terasort-64MB-2.jhist.gz` is the second, `grep-64MB.1.jhist.gz` the first job of the
-/// first.
-fn names(rate: &str, stem: &str) -> (String, String) {
+fn name_of(stem: &str) -> Name<'_> {
     let run = stem.trim_end_matches(".1").trim_end_matches(".2");
     let part = &stem[run.len()..];
-    let (cell, repetition) = match run.rsplit_once('-') {
-        Some((cell, number)) if number.parse::<u32>().is_ok() => (cell, number),
-        _ => (run, "1"),
-    };
+    let last = run.rsplit_once('-').and_then(|(cell, number)| Some((cell, number.parse().ok()?)));
+    let (cell, repetition) = last.unwrap_or((run, 1));
     let job = cell.rsplit_once('-').map_or(cell, |(job, _)| job);
-    (format!("{rate}/{cell}-{repetition}"), format!("{job}{part}"))
+    Name { cell, repetition, job: format!("{job}{part}") }
 }
 
 fn recorded() -> Vec<Recorded> {
@@ -48,9 +53,10 @@ fn recorded() -> Vec<Recorded> {
             let file_name = file.file_name().expect("a name").to_string_lossy().into_owned();
             let Some(stem) = file_name.strip_suffix(".jhist.gz") else { continue };
             let history = history::read(&fs::read(&file).expect("readable")).expect("a history").1.remove(0);
-            let (name, job) = names(&rate_name, stem);
+            let Name { cell, repetition, job } = name_of(stem);
+            let name = format!("{rate_name}/{cell}-{repetition}");
             let run = Observation::of(&name, &job, &history, Site::of(&cluster), &|_| None).expect("it can be fitted");
-            all.push(Recorded { name, run });
+            all.push(Recorded { name, run, is_set_aside: rule::is_set_aside(&rate_name, cell, repetition) });
         }
     }
     all
@@ -108,7 +114,7 @@ fn cells_that_are_left_out_are_predicted_from_the_others() {
 #[test]
 fn runs_that_are_set_aside_are_predicted_from_the_rest() {
     let all = recorded();
-    let (aside, rest): (Vec<&Recorded>, Vec<&Recorded>) = all.iter().partition(|one| is_set_aside(&one.name));
+    let (aside, rest): (Vec<&Recorded>, Vec<&Recorded>) = all.iter().partition(|one| one.is_set_aside);
     let runs = |of: &[&Recorded]| -> Vec<Observation> { of.iter().map(|one| one.run.clone()).collect() };
     let (aside, rest) = (runs(&aside), runs(&rest));
     let checked = check(&aside.iter().collect::<Vec<_>>(), &rest.iter().collect::<Vec<_>>());

@@ -4,21 +4,21 @@
 //! They ran on two mornings, and on the second the machine was slower: the same jobs took a fifth more of the processors'
 //! seconds. A run is predicted from the first one of its morning that is not set aside, or from the first of all.
 //!
-//! A run is named RATE/JOB-SIZE-N, N its repetition (files leave out `-1`). A third of the runs since 26 November 2026 are
-//! set aside: those whose name has a BLAKE3 hash that begins with a byte divisible by three. The rule was written down
-//! before the first of them ran. Nothing may be fitted to these.
+//! A run is named RATE/JOB-SIZE-N, N its repetition (files leave out `-1`).
+
+#[path = "../../../../history/tests/matrix/mod.rs"]
+mod rule;
 
 use super::recorded::{Moments, times};
 use history::JobHistory;
 use history::import::{Imported, Settings, Sources, import, replay};
+use rule::{is_of_first_morning, is_set_aside};
 use scenario::Scenario;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The rate of the runs that others are predicted from.
 const UNSHAPED: &str = "unshaped";
-/// Runs of the first morning: before the rule of what is set aside.
-const FIRST: [&str; 2] = ["10Mbit", UNSHAPED];
 
 /// A job of a run.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -67,17 +67,14 @@ impl Run {
     }
     /// Whether nothing may be fitted to it.
     pub fn is_set_aside(&self) -> bool {
-        let name = format!("{}/{}-{}", self.rate, self.job, self.repetition);
-        !self.is_of_first_morning() && blake3::hash(name.as_bytes()).as_bytes()[0].is_multiple_of(3)
-    }
-    fn is_of_first_morning(&self) -> bool {
-        FIRST.contains(&self.rate.as_str()) && self.repetition <= 2
+        is_set_aside(&self.rate, &self.job, self.repetition)
     }
     /// What it is predicted from.
     fn basis(&self) -> Self {
         let unshaped = |repetition| Self { rate: UNSHAPED.to_owned(), repetition, ..self.clone() };
         let is_there = |run: &Self| run.file(".run.toml").exists() && !run.is_set_aside();
-        let later = if self.is_of_first_morning() { None } else { (3..=4).map(unshaped).find(is_there) };
+        let is_of_first = is_of_first_morning(&self.rate, self.repetition);
+        let later = if is_of_first { None } else { (3..=4).map(unshaped).find(is_there) };
         later.unwrap_or_else(|| unshaped(1))
     }
     fn file(&self, ending: &str) -> PathBuf {
