@@ -1,6 +1,7 @@
 //! A folder that fills while its runs are made, so that an interrupted call can go on: a study's, an advice's.
 
-use crate::{Error, write_whole};
+use crate::Error;
+use crate::partial::{remove_all_abandoned, write_beside};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -33,6 +34,8 @@ impl Journal {
             return Err(Error::Output(message));
         }
         fs::create_dir_all(path.join("runs")).map_err(|error| Error::writing(path, &error))?;
+        remove_all_abandoned(path);
+        remove_all_abandoned(&path.join("runs"));
         if !ours() {
             // Marks the folder as ours while it fills.
             let mark = serde_json::json!({ "schema": schema, "name": name, "unfinished": true });
@@ -53,6 +56,6 @@ impl Journal {
 
     /// Writes a file.
     pub fn file(&self, name: &str, content: &[u8]) -> Result<(), Error> {
-        write_whole(&self.path.join(name), content)
+        write_beside(&self.path.join(name), content)
     }
 }

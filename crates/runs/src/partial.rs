@@ -26,21 +26,31 @@ const MOST_LINKS: usize = 40;
 #[derive(Debug)]
 pub struct Partial {
     place: Place,
-    /// The lock of a folder: its process is alive. The kernel releases it however the process ends.
+    /// Its lock: its process is alive. The kernel releases it however the process ends.
     _lock: Option<File>,
 }
 
 impl Partial {
-    /// A file that will be written.
-    fn file(path: PathBuf) -> Self {
-        Self::listed(Place { path, keeps: false }, None)
+    /// Makes the file `.NAME.partial-PID` beside `place`, locked by this process, to be written.
+    fn file(place: &Path) -> io::Result<(Self, File)> {
+        let mut own = beginning(place.file_name().unwrap_or_default());
+        own.push(std::process::id().to_string());
+        let path = place.with_file_name(own);
+        loop {
+            let file = File::create(&path)?;
+            // Another process may hold the lock while it removes the file as abandoned; another thread while it writes.
+            if let Some(lock) = lock(&path, wait)? {
+                let held = if let Lock::Held(file) = lock { Some(file) } else { None };
+                return Ok((Self::listed(Place { path, keeps: false }, held), file));
+            }
+        }
     }
 
     /// Makes a folder `.NAME.partial-PID` beside `target`, locked by this process, and removes those of dead processes.
     pub fn folder(target: &Path) -> io::Result<Self> {
         let (parent, name) = (parent(target), target.file_name().unwrap_or_default());
         fs::create_dir_all(parent)?;
-        remove_abandoned(parent, &beginning(name));
+        remove_abandoned(parent, |other| is_partial_of(name, other));
         let mut own = beginning(name);
         own.push(std::process::id().to_string());
         let path = target.with_file_name(own);
@@ -49,7 +59,6 @@ impl Partial {
         loop {
             fs::create_dir(&path)?;
             // Another process may hold the lock while it removes the folder as abandoned.
-            let wait = |file: &File| file.lock().map_err(TryLockError::Error);
             if let Some(lock) = lock(&path, wait)? {
                 let held = if let Lock::Held(file) = lock { Some(file) } else { None };
                 return Ok(Self::listed(Place { path, keeps: false }, held));
@@ -149,7 +158,12 @@ enum Lock {
     Unknown,
 }
 
-/// Locks a folder by flock(2) on the folder itself, which needs no lock file. `None` if it was removed before it was
+/// Waits for a lock, however long.
+fn wait(file: &File) -> Result<(), TryLockError> {
+    file.lock().map_err(TryLockError::Error)
+}
+
+/// Locks a file or folder by flock(2) on itself, which needs no lock file. `None` if it was removed before it was
 /// locked.
 fn lock(path: &Path, take: impl Fn(&File) -> Result<(), TryLockError>) -> io::Result<Option<Lock>> {
     let file = match File::open(path) {
@@ -167,22 +181,40 @@ fn lock(path: &Path, take: impl Fn(&File) -> Result<(), TryLockError>) -> io::Re
     Ok(same.then_some(Lock::Held(file)))
 }
 
-/// Removes folders with this prefix and a process number whose process has ended.
-fn remove_abandoned(parent: &Path, beginning: &OsStr) {
+/// Whether what ends a partial name is a process number.
+fn is_number(text: &[u8]) -> bool {
+    !text.is_empty() && text.iter().all(u8::is_ascii_digit)
+}
+
+/// Whether `other` is the name of a partial file or folder of the target `name`.
+fn is_partial_of(name: &OsStr, other: &OsStr) -> bool {
+    other.as_encoded_bytes().strip_prefix(beginning(name).as_encoded_bytes()).is_some_and(is_number)
+}
+
+/// Removes from a folder all partial files and folders whose process has ended.
+pub(crate) fn remove_all_abandoned(folder: &Path) {
+    remove_abandoned(folder, |name| {
+        let (name, mark) = (name.as_encoded_bytes(), ".partial-".as_bytes());
+        let number = name.rsplit(|byte| *byte == b'-').next().unwrap_or_default();
+        let before = &name[..name.len() - number.len()];
+        name.starts_with(b".") && before.len() > mark.len() && before.ends_with(mark) && is_number(number)
+    });
+}
+
+/// Removes the partial files and folders of such names whose process has ended.
+fn remove_abandoned(parent: &Path, is_meant: impl Fn(&OsStr) -> bool) {
     let Ok(entries) = fs::read_dir(parent) else { return };
-    let beginning = beginning.as_encoded_bytes();
     for entry in entries.flatten() {
-        let name = entry.file_name();
-        let number = name.as_encoded_bytes().strip_prefix(beginning);
-        let of_ours = number.is_some_and(|number| !number.is_empty() && number.iter().all(u8::is_ascii_digit));
-        if !of_ours || !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+        // What is neither could not even be opened without waiting.
+        let Ok(kind) = entry.file_type() else { continue };
+        if !is_meant(&entry.file_name()) || !(kind.is_dir() || kind.is_file()) {
             continue;
         }
-        let Ok(folder) = File::open(entry.path()) else { continue };
-        match folder.try_lock() {
+        let Ok(file) = File::open(entry.path()) else { continue };
+        match file.try_lock() {
             // Removed while locked: a process that has just made it will find it gone.
             Ok(()) => {
-                let _ = fs::remove_dir_all(entry.path());
+                let _ = if kind.is_dir() { fs::remove_dir_all(entry.path()) } else { fs::remove_file(entry.path()) };
             }
             // Its process is alive, or the file system has no locks.
             Err(TryLockError::WouldBlock | TryLockError::Error(_)) => {}
@@ -203,15 +235,20 @@ pub fn resolve(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("too many levels of symbolic links"))
 }
 
-/// Writes a file atomically: beside its place, then moved there. A symbolic link is followed.
+/// Writes a file atomically: beside its place, then moved there. A symbolic link is followed. What a process that was
+/// killed has left of the same file is removed.
 pub fn write_whole(path: &Path, content: &[u8]) -> Result<(), Error> {
+    let place = resolve(path).map_err(|error| Error::writing(path, &error))?;
+    let name = place.file_name().unwrap_or_default();
+    remove_abandoned(parent(&place), |other| is_partial_of(name, other));
+    write_beside(path, content)
+}
+
+/// Like [`write_whole`], but leaves what others have left: for one of many files in a folder.
+pub(crate) fn write_beside(path: &Path, content: &[u8]) -> Result<(), Error> {
     let written = || -> io::Result<()> {
         let place = resolve(path)?;
-        let mut name = OsString::from(".");
-        name.push(place.file_name().unwrap_or_default());
-        name.push(format!(".partial-{}", std::process::id()));
-        let beside = Partial::file(place.with_file_name(name));
-        let mut file = File::create(beside.path())?;
+        let (beside, mut file) = Partial::file(&place)?;
         file.write_all(content)?;
         file.sync_all()?;
         fs::rename(beside.path(), &place)
@@ -246,6 +283,25 @@ mod tests {
         assert!(own.path().is_dir());
         let held = File::open(own.path()).expect("there").try_lock();
         assert!(matches!(held, Err(TryLockError::WouldBlock)), "this process lives");
+        fs::remove_dir_all(scratch).expect("cleaned up");
+    }
+
+    #[test]
+    fn files_of_dead_processes_go_and_those_of_living_ones_stay() {
+        let scratch = scratch("files");
+        let names = [".a.json.partial-1", ".a.json.partial-2", ".b.json.partial-1", ".partial-1", ".b.json.partial-x"];
+        for name in names {
+            fs::write(scratch.join(name), "half").expect("written");
+        }
+        let living = File::open(scratch.join(".a.json.partial-2")).expect("there");
+        living.lock().expect("locked");
+        let left = || names.map(|name| scratch.join(name).exists());
+        write_whole(&scratch.join("a.json"), b"whole").expect("written");
+        assert_eq!(fs::read_to_string(scratch.join("a.json")).expect("there"), "whole");
+        assert_eq!(left(), [false, true, true, true, true], "only those of the same file");
+        remove_all_abandoned(&scratch);
+        assert_eq!(left(), [false, true, false, true, true], "what has no name or no number is not ours");
+        assert_eq!(fs::read_dir(&scratch).expect("there").count(), 4, "nothing is left of what was written");
         fs::remove_dir_all(scratch).expect("cleaned up");
     }
 

@@ -8,6 +8,7 @@ use scenario::problem::{Problem, Span};
 use scenario::{Scenario, ScenarioError, ScenarioWarnings, Source};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 /// The most runs of a sweep.
@@ -113,9 +114,14 @@ impl Plan {
             factors.join(" x ")
         );
         let help = "fewer values, fewer seeds, or keys that go together (`zip`)".to_owned();
-        let span = self.sweep.tree.span_of("sweep").clone();
-        let problems = vec![Problem { span, message, help: Some(help) }];
-        Err(Error::Scenario(ScenarioError { sources: vec![self.sweep.source.clone()], problems }))
+        Err(self.wrong("sweep", message, Some(help)))
+    }
+
+    /// What is wrong with a key of the sweep's file.
+    fn wrong(&self, key: &str, message: String, help: Option<String>) -> Error {
+        let span = self.sweep.tree.span_of(key).clone();
+        let problems = vec![Problem { span, message, help }];
+        Error::Scenario(ScenarioError { sources: vec![self.sweep.source.clone()], problems })
     }
 
     /// The place of a point along each axis.
@@ -197,6 +203,10 @@ impl Plan {
             Err(Error::Scenario(error)) => {
                 let told = Told::new(self).with(&error, None);
                 return Err(Error::Scenario(told.error()));
+            }
+            // The file itself, not one that it names.
+            Err(Error::Input(message)) if self.scenario.is_dir() || File::open(&self.scenario).is_err() => {
+                return Err(self.wrong("scenario", message, None));
             }
             Err(other) => return Err(other),
         };

@@ -113,7 +113,7 @@ fn what_is_wrong_is_said_with_its_place_before_anything_runs() {
         ("metrics = [\"network.dorps\"]\n[sweep]\nnetwork.rate = [\"2 Mbit/s\"]\n", "no figure is called `dorps`"),
         ("swep = 1\n[sweep]\nnetwork.rate = [\"2 Mbit/s\"]\n", "did you mean `sweep`?"),
         ("scenario = \"broken.toml\"\n[sweep]\nnetwork.rate = [\"2 Mbit/s\"]\n", "did you mean `rate`?"),
-        ("scenario = \"absent.toml\"\n[sweep]\nnetwork.rate = [\"2 Mbit/s\"]\n", "absent.toml"),
+        ("scenario = \"absent.toml\"\n[sweep]\nnetwork.rate = [\"2 Mbit/s\"]\n", "s.toml:1:12: cannot read "),
         ("[sweep]\ntraffic.0.kind = [\"all-to-all\", \"al-to-all\"]\n", "s.toml:3:33: `al-to-all` is not a value here"),
         ("[sweep]\ntraffic.1.bytes = [\"1 MB\"]\n", "`1` is not an entry"),
     ] {
