@@ -35,6 +35,7 @@ pub fn limit(milliseconds: u64) {
 }
 
 /// Whether the user wants to stop.
+#[cfg(any(feature = "jet", feature = "testbed"))]
 pub fn requested() -> bool {
     STOP.requested()
 }
