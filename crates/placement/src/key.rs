@@ -179,6 +179,7 @@ impl fmt::Display for KeyRule {
             Self::Json(JsonPath(steps)) => {
                 f.write_str("json:$")?;
                 steps.iter().try_for_each(|step| match step {
+                    Step::Field(name) if name.is_empty() || name.contains(['.', '[']) => write!(f, "['{name}']"),
                     Step::Field(name) => write!(f, ".{name}"),
                     Step::Element(at) => write!(f, "[{at}]"),
                     Step::Elements => f.write_str("[*]"),

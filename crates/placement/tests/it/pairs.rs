@@ -2,7 +2,9 @@
 
 use crate::support::Zipf;
 use des::RandomStream;
-use placement::PairSample;
+use placement::{PairCount, PairSample};
+use proptest::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The model of the anchors: 200,000 lines of ten words by Zipf's law with exponent 1 from a vocabulary of 50,000, on
 /// eight nodes. Whole lines by their rarest word have 24 % fewer pairs of a word and a node than lines anywhere, by
@@ -37,4 +39,51 @@ fn one_key_a_record_needs_one_pair_a_key() {
     }
     let pairs = sample.count(8);
     assert_eq!((pairs.native, pairs.first, pairs.rarest, pairs.split), (800, 100, 100, 100));
+}
+
+/// `SplitMix64`'s finalizer (Steele, Lea and Flood 2014), which says the node of a key.
+fn mixed(word: u64) -> u64 {
+    let word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    word ^ word >> 31
+}
+
+/// The pairs as sets.
+fn plainly(records: &[Vec<u64>], nodes: u64) -> PairCount {
+    let records: Vec<&Vec<u64>> = records.iter().filter(|keys| !keys.is_empty()).collect();
+    let mut frequency = BTreeMap::<u64, u32>::new();
+    records.iter().copied().flatten().for_each(|key| *frequency.entry(*key).or_default() += 1);
+    let count = |node: &dyn Fn(usize, &[u64]) -> u64| {
+        let pairs = records.iter().enumerate().flat_map(|(number, keys)| {
+            let node = node(number, keys);
+            keys.iter().map(move |key| (*key, node))
+        });
+        pairs.collect::<BTreeSet<_>>().len() as u64
+    };
+    PairCount {
+        native: count(&|number, _| number as u64 * nodes / records.len() as u64),
+        first: count(&|_, keys| mixed(keys[0]) % nodes),
+        rarest: count(&|_, keys| mixed(*keys.iter().min_by_key(|key| (frequency[key], **key)).expect("a key")) % nodes),
+        split: frequency.len() as u64,
+    }
+}
+
+proptest! {
+    /// Whatever the hashes are like: few or many, even or all of the same highest bits.
+    #[test]
+    fn pairs_are_those_of_sets(
+        records in prop::collection::vec(prop::collection::vec(0..60_u64, 0..9), 0..80),
+        nodes in 1..90_u32,
+        even in any::<bool>(),
+    ) {
+        let hash = |key: u64| if even { mixed(key) } else { key };
+        let records: Vec<Vec<u64>> =
+            records.into_iter().map(|keys| keys.into_iter().map(hash).collect()).collect();
+        let mut sample = PairSample::new();
+        for keys in &records {
+            keys.iter().for_each(|key| sample.add(*key));
+            sample.end_record();
+        }
+        prop_assert_eq!(sample.count(nodes), plainly(&records, u64::from(nodes)));
+    }
 }
