@@ -39,20 +39,13 @@ impl PairSample {
         Self::default()
     }
 
-    /// Adds a key of the present record, by its hash.
+    /// Adds a record by the hashes of its keys.
     #[inline]
-    pub fn add(&mut self, hash: u64) {
-        if self.hashes.len() < ROOM {
-            self.hashes.push(hash);
-        }
-    }
-
-    /// The present record has no more keys.
-    #[inline]
-    pub fn end_record(&mut self) {
-        let end = self.hashes.len() as u32;
-        if self.ends.last().copied().unwrap_or(0) < end {
-            self.ends.push(end);
+    pub fn record(&mut self, keys: &[u64]) {
+        let kept = &keys[..keys.len().min(ROOM - self.hashes.len())];
+        if !kept.is_empty() {
+            self.hashes.extend_from_slice(kept);
+            self.ends.push(self.hashes.len() as u32);
         }
     }
 

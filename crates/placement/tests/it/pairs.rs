@@ -14,11 +14,11 @@ fn whole_lines_of_ten_words_lose_a_quarter_of_their_pairs_at_best() {
     let (zipf, mut random) = (Zipf::new(50_000, 1.0), RandomStream::new(1, "placement/test", 0));
     let mut sample = PairSample::new();
     for _ in 0..200_000 {
-        for _ in 0..10 {
+        let words: [u64; 10] = std::array::from_fn(|_| {
             let word = zipf.draw(&mut random) as u64 + 1;
-            sample.add(word.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ word << 7);
-        }
-        sample.end_record();
+            word.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ word << 7
+        });
+        sample.record(&words);
     }
     assert_eq!(sample.records(), 200_000);
     let pairs = sample.count(8);
@@ -34,8 +34,7 @@ fn whole_lines_of_ten_words_lose_a_quarter_of_their_pairs_at_best() {
 fn one_key_a_record_needs_one_pair_a_key() {
     let mut sample = PairSample::new();
     for record in 0..10_000_u64 {
-        sample.add((record % 100 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        sample.end_record();
+        sample.record(&[(record % 100 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)]);
     }
     let pairs = sample.count(8);
     assert_eq!((pairs.native, pairs.first, pairs.rarest, pairs.split), (800, 100, 100, 100));
@@ -80,10 +79,7 @@ proptest! {
         let records: Vec<Vec<u64>> =
             records.into_iter().map(|keys| keys.into_iter().map(hash).collect()).collect();
         let mut sample = PairSample::new();
-        for keys in &records {
-            keys.iter().for_each(|key| sample.add(*key));
-            sample.end_record();
-        }
+        records.iter().for_each(|keys| sample.record(keys));
         prop_assert_eq!(sample.count(nodes), plainly(&records, u64::from(nodes)));
     }
 }
