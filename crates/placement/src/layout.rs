@@ -44,7 +44,7 @@ impl Redistribution {
 pub struct SecondLayout {
     /// Bytes of the data, once.
     pub bytes: f64,
-    /// Nodes.
+    /// Nodes over which the copies spread evenly.
     pub nodes: u32,
     /// Copies of the first file.
     pub first: u32,

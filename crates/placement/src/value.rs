@@ -126,7 +126,7 @@ pub enum Value<'a> {
     Double(f64),
     /// A truth value.
     Boolean(bool),
-    /// Bytes.
+    /// Bytes as they are, without a character set.
     Bytes(&'a [u8]),
     /// Days since 1970-01-01.
     Date(i32),
