@@ -266,8 +266,8 @@ impl Hint for KeyRule {
     }
 }
 
-/// The words between the white space of Java's `StringTokenizer`: blank, tab, LF, CR, form feed. White space of 64 bytes
-/// is found at once, as bits, since a branch for each byte or word of eight would often be guessed wrong.
+/// The words between the white space of Java's `StringTokenizer`: blank, tab, LF, CR, form feed. White space of 64
+/// bytes is found at once, as bits, since a branch for each byte or word of eight would often be guessed wrong.
 #[inline]
 fn tokens(record: &[u8], mut found: impl FnMut(Range<usize>)) {
     let mut begin = 0;

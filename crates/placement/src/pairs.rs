@@ -116,7 +116,9 @@ impl Numbered {
         let bits = keys.len().max(2).ilog2();
         let highest = |hash: u64| (hash >> (64 - bits)) as usize;
         let mut of_bits = vec![0; 1 << bits];
-        keys.iter().for_each(|key| of_bits[highest(*key)] += 1);
+        for key in &keys {
+            of_bits[highest(*key)] += 1;
+        }
         let mut begins = starts(&of_bits);
         begins.push(keys.len() as u32);
         let number = |hash: &u64| {

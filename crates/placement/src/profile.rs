@@ -1,4 +1,5 @@
-//! What a scan of records finds: keys per record, weights of buckets and of heavy keys, bytes that a job would exchange.
+//! What a scan of records finds: keys per record, weights of buckets and of heavy keys, bytes that a job would
+//! exchange.
 
 use crate::distinct::Distinct;
 use crate::hash::Bucketing;
@@ -169,8 +170,8 @@ impl<H: Hint> Profile<H> {
         Ok(())
     }
 
-    /// Keys are hashed one after the other before the first of them is looked up: their places in memory are then fetched
-    /// side by side, where a lookup that goes astray would wait for each.
+    /// Keys are hashed one after the other before the first of them is looked up: their places in memory are then
+    /// fetched side by side, where a lookup that goes astray would wait for each.
     #[inline]
     fn several_keys(&mut self, record: &[u8], keys: &Keys, length: u64) -> Result<(), ScanError> {
         let value = self.value.unwrap_or(length);

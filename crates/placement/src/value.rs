@@ -91,8 +91,8 @@ impl KeyType {
         })
     }
 
-    /// Bytes of a key in a job's pair, where all have as many: a number travels as a number. `None` where a key has those
-    /// of its text.
+    /// Bytes of a key in a job's pair, where all have as many: a number travels as a number. `None` where a key has
+    /// those of its text.
     #[inline]
     pub const fn fixed_bytes(self) -> Option<u64> {
         match self {

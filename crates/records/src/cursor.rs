@@ -34,8 +34,8 @@ impl<'a> Cursor<'a> {
         Some(*taken)
     }
 
-    /// Hadoop's `WritableUtils.readVLong`: small numbers in one byte, else sign and length, then the number's bytes, the
-    /// highest first.
+    /// Hadoop's `WritableUtils.readVLong`: small numbers in one byte, else sign and length, then the number's bytes,
+    /// the highest first.
     #[inline]
     pub fn hadoop_long(&mut self) -> Option<i64> {
         let [first] = self.array()?;

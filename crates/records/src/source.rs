@@ -99,8 +99,8 @@ impl Source {
         }
     }
 
-    /// Hands out the records, or a sample of them. Returns the bytes of all its records, uncompressed: counted where all
-    /// are read, else estimated.
+    /// Hands out the records, or a sample of them. Returns the bytes of all its records, uncompressed: counted where
+    /// all are read, else estimated.
     ///
     /// # Errors
     ///

@@ -51,7 +51,9 @@ fn mixed(word: u64) -> u64 {
 fn plainly(records: &[Vec<u64>], nodes: u64) -> PairCount {
     let records: Vec<&Vec<u64>> = records.iter().filter(|keys| !keys.is_empty()).collect();
     let mut frequency = BTreeMap::<u64, u32>::new();
-    records.iter().copied().flatten().for_each(|key| *frequency.entry(*key).or_default() += 1);
+    for key in records.iter().copied().flatten() {
+        *frequency.entry(*key).or_default() += 1;
+    }
     let count = |node: &dyn Fn(usize, &[u64]) -> u64| {
         let pairs = records.iter().enumerate().flat_map(|(number, keys)| {
             let node = node(number, keys);
@@ -79,7 +81,9 @@ proptest! {
         let records: Vec<Vec<u64>> =
             records.into_iter().map(|keys| keys.into_iter().map(hash).collect()).collect();
         let mut sample = PairSample::new();
-        records.iter().for_each(|keys| sample.record(keys));
+        for keys in &records {
+            sample.record(keys);
+        }
         prop_assert_eq!(sample.count(nodes), plainly(&records, u64::from(nodes)));
     }
 }

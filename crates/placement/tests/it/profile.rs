@@ -34,8 +34,8 @@ fn a_scan_counts_records_keys_and_bytes() {
     assert_eq!(profile.without_key.as_deref(), Some(""));
 }
 
-/// Weights of buckets are exact, and the bounds of the heaviest keys hold, whether a key comes again soon, late, or never,
-/// and however long it is.
+/// Weights of buckets are exact, and the bounds of the heaviest keys hold, whether a key comes again soon, late, or
+/// never, and however long it is.
 #[test]
 fn weights_are_exact_however_keys_come_and_go() {
     let (zipf, mut random) = (Zipf::new(200_000, 0.9), RandomStream::new(7, "placement/test", 0));
@@ -168,8 +168,8 @@ fn bucket(key: &str) -> usize {
 }
 
 proptest! {
-    /// What a scan of lines of words counts is what the lines have, word by word, in each layout and whether a pair has a
-    /// value of its own or the whole line.
+    /// What a scan of lines of words counts is what the lines have, word by word, in each layout and whether a pair has
+    /// a value of its own or the whole line.
     #[test]
     fn a_scan_of_words_is_exact(
         lines in prop::collection::vec("[a-c\u{e9}]{0,5}([ \t][a-cx]{0,20}){0,12}", 1..60),
@@ -220,7 +220,7 @@ proptest! {
             .map(|key| (String::from_utf8(key.key).expect("text"), (key.least, key.most)))
             .collect();
         let expected: BTreeMap<String, (u64, u64)> =
-            of_key.into_iter().filter(|(_, kept)| *kept > 0).map(|(key, kept)| (key.to_owned(), (kept, kept))).collect();
+            of_key.into_iter().filter(|(_, kept)| *kept > 0).map(|(key, kept)| (key.into(), (kept, kept))).collect();
         prop_assert_eq!(known, expected);
     }
 }

@@ -1,4 +1,5 @@
-//! Avro's object container files (specification 1.11): blocks of records behind a schema, each block followed by a marker.
+//! Avro's object container files (specification 1.11): blocks of records behind a schema, each block followed by a
+//! marker.
 //!
 //! Of a record the key's column is read, and the rest passed over.
 
@@ -79,8 +80,8 @@ impl Avro {
         Ok((KeyRule::Field(column.path.clone()), column.of.unwrap_or(KeyType::Text)))
     }
 
-    /// Hands out the keys of the records, or of a sample of them. Returns the bytes of all records, uncompressed, as far
-    /// as is known.
+    /// Hands out the keys of the records, or of a sample of them. Returns the bytes of all records, uncompressed, as
+    /// far as is known.
     pub fn scan(
         mut self,
         rule: &KeyRule,

@@ -212,8 +212,8 @@ fn sensible(
     if args.key.is_none() && keyless > UNKEYED {
         let part = keyless * 100.0;
         return Err(Failure::Input(format!(
-            "{names}: {part:.1} % of the records have no tab, before which a key stands by default; --key says where it \
-             is. The first of them is\n  {record}"
+            "{names}: {part:.1} % of the records have no tab, before which a key stands by default; --key says where \
+             it is. The first of them is\n  {record}"
         )));
     }
     Ok(())

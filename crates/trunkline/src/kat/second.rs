@@ -1,7 +1,7 @@
 //! Another key for the same data: one of the copies is a second file, laid out by it.
 //!
-//! HDFS keeps the same bytes in all copies of a block, so a second order of the records is a second file: of r copies r1
-//! are in the first order and r2 in the second, r1 + r2 = r.
+//! HDFS keeps the same bytes in all copies of a block, so a second order of the records is a second file: of r copies
+//! r1 are in the first order and r2 in the second, r1 + r2 = r.
 
 use super::plan_file::Previous;
 use super::report::{bytes, count};
@@ -98,8 +98,8 @@ impl SecondFile {
     /// What is said of it.
     pub fn sentences(&self, args: &KatPlan) -> Vec<String> {
         let saving = format!(
-            "a second file by {}, of {} copies {COPIES}: a run by that key saves {} of {} ({:.1} %), the fullest node has \
-             {:.2} of the mean",
+            "a second file by {}, of {} copies {COPIES}: a run by that key saves {} of {} ({:.1} %), the fullest node \
+             has {:.2} of the mean",
             self.rule,
             count(f64::from(args.replicas)),
             bytes(self.saving.saved()),
@@ -131,7 +131,8 @@ impl SecondFile {
         json!({ "key": self.rule.to_string(), "key_type": self.planned.plan.bucketing().key_type().name(),
                 "copies": COPIES, "remote_bytes_native": self.saving.native as u64,
                 "saved_bytes": self.saving.saved() as u64, "saved_share": self.saving.share(),
-                "import_bytes": self.saving.import as u64, "imbalance": self.planned.imbalance, "moved_bytes": self.moved,
+                "import_bytes": self.saving.import as u64, "imbalance": self.planned.imbalance,
+                "moved_bytes": self.moved,
                 "repair": repair(&self.repair), "repair_of_one_order": repair(&self.repair_of_one_order) })
     }
 }

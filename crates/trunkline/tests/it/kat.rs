@@ -161,8 +161,8 @@ fn what_cannot_be_planned_is_refused_with_its_reason() {
     scratch.file("words.txt", "no tab here\nnor here\n");
     scratch.file("empty", "");
     scratch.file("image", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR");
-    // The head of a SequenceFile that ends within it: 4 bytes, a name of 25 behind its length, an empty name, and one of
-    // the two flags at byte 31.
+    // The head of a SequenceFile that ends within it: 4 bytes, a name of 25 behind its length, an empty name, and one
+    // of the two flags at byte 31.
     scratch.file("sequence", b"SEQ\x06\x19org.apache.hadoop.io.Text\0\0");
     scratch.file("orc", b"ORC\0\0");
     fs::create_dir(scratch.0.join("folder")).expect("a folder");
@@ -262,7 +262,8 @@ fn another_key_has_a_second_file_and_its_repair() {
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
 }
 
-/// Blocks of 1 MB on two nodes hold as many records as have 2 MB; an interface of 1 Mbit/s sends 125,000 bytes a second.
+/// Blocks of 1 MB on two nodes hold as many records as have 2 MB; an interface of 1 Mbit/s sends 125,000 bytes a
+/// second.
 #[test]
 fn modified_records_wait_and_an_import_has_its_time() {
     let scratch = Scratch::new("modified");

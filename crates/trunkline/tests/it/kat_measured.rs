@@ -70,8 +70,8 @@ fn measured(engine: Engine) -> (u64, u64, f64) {
     (all, remote, fullest)
 }
 
-/// Natively seven of eight pairs travel. By Hadoop's hash one in a hundred of them is left at most. By Spark's, which is
-/// not the engine's, pairs of split keys alone stay, which are merged wherever they are: two in five.
+/// Natively seven of eight pairs travel. By Hadoop's hash one in a hundred of them is left at most. By Spark's, which
+/// is not the engine's, pairs of split keys alone stay, which are merged wherever they are: two in five.
 #[test]
 fn nearly_no_pair_of_a_keyed_file_leaves_its_node() {
     let native = |all: u64| all as f64 * (NODES as f64 - 1.0) / NODES as f64;
