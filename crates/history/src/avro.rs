@@ -6,8 +6,8 @@
 
 use super::error::{HistoryError, Problem};
 use super::json::MOST_TEXT;
+use ::avro::{Kind, NumberError, Schema, SchemaError, Type, long};
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
 
 /// Deepest nesting of values; real histories reach 8.
 const MAX_DEPTH: u32 = 64;
@@ -19,154 +19,18 @@ pub const MAX_VALUES: u32 = 1 << 18;
 /// Longest schema, in bytes; those of Hadoop have up to 40,000.
 const MAX_SCHEMA: usize = 4 << 20;
 
-/// A parsed schema: the type of one record of the file, and the named types that it refers to.
-#[derive(Debug)]
-pub struct Schema {
-    root: Type,
-    named: Vec<Named>,
-}
-
-#[derive(Clone, Debug)]
-enum Type {
-    Null,
-    Boolean,
-    Int,
-    Long,
-    Float,
-    Double,
-    Bytes,
-    Text,
-    Array(Box<Type>),
-    Map(Box<Type>),
-    Union(Vec<Type>),
-    Named(usize),
-}
-
-#[derive(Debug)]
-struct Named {
-    full_name: String,
-    kind: Kind,
-}
-
-#[derive(Debug)]
-enum Kind {
-    /// A named type whose definition is being read. It may refer to itself.
-    Open,
-    Enum(Vec<String>),
-    Record(Vec<(String, Type)>),
-}
-
-// === reading a schema ===
-
-struct Reader {
-    offset: usize,
-    named: Vec<Named>,
-    by_name: BTreeMap<String, usize>,
-}
-
-impl Schema {
-    /// Reads a schema from its JSON text at `offset` in the file.
-    pub fn parse(text: &[u8], offset: usize) -> Result<Self, HistoryError> {
-        if text.len() > MAX_SCHEMA {
-            let what = format!("an Avro schema of {} bytes; up to {MAX_SCHEMA} are read", text.len());
-            return Err(HistoryError::new(offset, Problem::Limit(what)));
+/// The schema from its JSON text at `offset` in the file.
+pub fn schema(text: &[u8], offset: usize) -> Result<Schema, HistoryError> {
+    if text.len() > MAX_SCHEMA {
+        let what = format!("an Avro schema of {} bytes; up to {MAX_SCHEMA} are read", text.len());
+        return Err(HistoryError::new(offset, Problem::Limit(what)));
+    }
+    Schema::parse(text).map_err(|error| match error {
+        SchemaError::Json(error) => HistoryError::json(offset, &error),
+        SchemaError::Part { expected, found } => {
+            HistoryError::malformed(offset, format!("{expected} in the Avro schema"), format!("`{found}`"))
         }
-        let json: Value = serde_json::from_slice(text).map_err(|e| HistoryError::json(offset, &e))?;
-        let mut reader = Reader { offset, named: Vec::new(), by_name: BTreeMap::new() };
-        let root = reader.read(&json, "")?;
-        Ok(Self { root, named: reader.named })
-    }
-}
-
-impl Reader {
-    fn error(&self, expected: &str, found: &Value) -> HistoryError {
-        let found: String = found.to_string().chars().take(60).collect();
-        HistoryError::malformed(self.offset, format!("{expected} in the Avro schema"), format!("`{found}`"))
-    }
-
-    fn read(&mut self, json: &Value, namespace: &str) -> Result<Type, HistoryError> {
-        match json {
-            Value::String(name) => self.lookup(name, namespace).ok_or_else(|| self.error("a known type", json)),
-            Value::Array(branches) => {
-                Ok(Type::Union(branches.iter().map(|b| self.read(b, namespace)).collect::<Result<_, _>>()?))
-            }
-            Value::Object(object) => self.read_object(json, object, namespace),
-            _ => Err(self.error("a type", json)),
-        }
-    }
-
-    /// Histories use no fixed type.
-    fn lookup(&self, name: &str, namespace: &str) -> Option<Type> {
-        Some(match name {
-            "null" => Type::Null,
-            "boolean" => Type::Boolean,
-            "int" => Type::Int,
-            "long" => Type::Long,
-            "float" => Type::Float,
-            "double" => Type::Double,
-            "bytes" => Type::Bytes,
-            "string" => Type::Text,
-            _ => Type::Named(*self.by_name.get(&full_name(name, namespace))?),
-        })
-    }
-
-    fn read_object(
-        &mut self,
-        json: &Value,
-        object: &Map<String, Value>,
-        namespace: &str,
-    ) -> Result<Type, HistoryError> {
-        let field = |name: &str| object.get(name).ok_or_else(|| self.error(&format!("`{name}`"), json));
-        match field("type")?.as_str() {
-            Some("array") => Ok(Type::Array(Box::new(self.read(field("items")?, namespace)?))),
-            Some("map") => Ok(Type::Map(Box::new(self.read(field("values")?, namespace)?))),
-            Some("enum") => {
-                let symbols = field("symbols")?.as_array().ok_or_else(|| self.error("a list of symbols", json))?;
-                let symbols = symbols.iter().map(|s| s.as_str().map(str::to_owned)).collect::<Option<_>>();
-                let symbols = symbols.ok_or_else(|| self.error("symbols that are strings", json))?;
-                let (index, _) = self.declare(json, object, namespace)?;
-                self.named[index].kind = Kind::Enum(symbols);
-                Ok(Type::Named(index))
-            }
-            Some("record" | "error") => {
-                let members = field("fields")?.as_array().ok_or_else(|| self.error("a list of fields", json))?;
-                let (index, namespace) = self.declare(json, object, namespace)?;
-                let mut fields = Vec::new();
-                for member in members {
-                    let name = member.get("name").and_then(Value::as_str);
-                    let name = name.ok_or_else(|| self.error("a field with a name", member))?.to_owned();
-                    let kind = member.get("type").ok_or_else(|| self.error("a field with a type", member))?;
-                    fields.push((name, self.read(kind, &namespace)?));
-                }
-                self.named[index].kind = Kind::Record(fields);
-                Ok(Type::Named(index))
-            }
-            _ => self.read(field("type")?, namespace),
-        }
-    }
-
-    /// Registers a named type, so that its own fields may refer to it. Returns its index and namespace.
-    fn declare(
-        &mut self,
-        json: &Value,
-        object: &Map<String, Value>,
-        namespace: &str,
-    ) -> Result<(usize, String), HistoryError> {
-        let name = object.get("name").and_then(Value::as_str).ok_or_else(|| self.error("a named type", json))?;
-        let namespace = object.get("namespace").and_then(Value::as_str).unwrap_or(namespace);
-        let full_name = full_name(name, namespace);
-        let namespace = full_name.rsplit_once('.').map_or("", |(space, _)| space).to_owned();
-        let index = self.named.len();
-        if self.by_name.insert(full_name.clone(), index).is_some() {
-            return Err(self.error("each type defined once", json));
-        }
-        self.named.push(Named { full_name, kind: Kind::Open });
-        Ok((index, namespace))
-    }
-}
-
-fn full_name(name: &str, namespace: &str) -> String {
-    if namespace.is_empty() || name.contains('.') { name.to_owned() } else { format!("{namespace}.{name}") }
+    })
 }
 
 // === the binary encoding ===
@@ -224,20 +88,20 @@ impl<'a> Binary<'a> {
                 [1] => Value::Bool(true),
                 other => return Err(HistoryError::malformed(self.at - 1, "a boolean (0 or 1)", format!("{other:?}"))),
             },
-            Type::Int => {
+            Type::Int(_) => {
                 let (start, value) = (self.at, self.long("an int")?);
                 let value = i32::try_from(value);
                 value.map_err(|_| HistoryError::malformed(start, "an int of 32 bits", "a larger number"))?.into()
             }
-            Type::Long => self.long("a long")?.into(),
+            Type::Long(_) => self.long("a long")?.into(),
             // No event that is read has these: they are passed over.
             Type::Float => self.take(4, "a float").map(|_| Value::Null)?,
             Type::Double => self.take(8, "a double").map(|_| Value::Null)?,
-            Type::Bytes => {
+            Type::Bytes(_) => {
                 let length = self.length("bytes")?;
                 self.take(length, "bytes").map(|_| Value::Null)?
             }
-            Type::Text => self.text()?.into(),
+            Type::Text(_) => self.text()?.into(),
             Type::Array(items) => {
                 let mut list = Vec::new();
                 self.blocks(|this| {
@@ -270,6 +134,7 @@ impl<'a> Binary<'a> {
                         }
                         record.into()
                     }
+                    Kind::Fixed(size, _) => self.take(*size, "a fixed value").map(|_| Value::Null)?,
                     Kind::Open => return Err(HistoryError::malformed(self.at, "a defined type", "an open one")),
                 }
             }
@@ -319,19 +184,15 @@ impl<'a> Binary<'a> {
 
     /// A zigzag base-128 number, lowest digits first.
     fn long(&mut self, what: &'static str) -> Result<i64, HistoryError> {
-        let start = self.at;
-        let mut number = 0u64;
-        for shift in (0..64).step_by(7) {
-            let byte = self.take(1, what)?[0];
-            if shift == 63 && byte > 1 {
-                break;
+        match long(self.bytes.get(self.at..).unwrap_or_default()) {
+            Ok((value, bytes)) => {
+                self.at += bytes;
+                Ok(value)
             }
-            number |= u64::from(byte & 0x7f) << shift;
-            if byte < 0x80 {
-                return Ok((number >> 1) as i64 ^ -((number & 1) as i64));
-            }
+            // Where the byte is missing.
+            Err(NumberError::Short) => Err(HistoryError::truncated(self.bytes.len(), what)),
+            Err(NumberError::Long) => Err(HistoryError::malformed(self.at, what, "a number of more than 64 bits")),
         }
-        Err(HistoryError::malformed(start, what, "a number of more than 64 bits"))
     }
 
     fn take(&mut self, length: usize, what: &'static str) -> Result<&'a [u8], HistoryError> {
@@ -344,13 +205,15 @@ impl<'a> Binary<'a> {
 
 // === the JSON encoding ===
 
-impl Schema {
-    /// Plain JSON from a record in Avro's JSON encoding, which wraps a union's value in its branch's name. `offset` is
-    /// where the record starts.
-    pub fn unwrap_json(&self, json: Value, offset: usize) -> Result<Value, HistoryError> {
-        self.unwrap(&self.root, json, offset)
-    }
+/// Plain JSON from a record in Avro's JSON encoding, which wraps a union's value in its branch's name. `offset` is where
+/// the record starts.
+pub fn unwrap_json(schema: &Schema, json: Value, offset: usize) -> Result<Value, HistoryError> {
+    Json(schema).unwrap(&schema.root, json, offset)
+}
 
+struct Json<'a>(&'a Schema);
+
+impl Json<'_> {
     // Recurses no deeper than `json`, whose depth the JSON parser limits. Each step into the schema takes one into the
     // JSON, except a name, which stands for a record or an enum.
     fn unwrap(&self, kind: &Type, json: Value, offset: usize) -> Result<Value, HistoryError> {
@@ -361,9 +224,9 @@ impl Schema {
         Ok(match (kind, json) {
             (Type::Null, json @ Value::Null)
             | (Type::Boolean, json @ Value::Bool(_))
-            | (Type::Text, json @ Value::String(_)) => json,
-            (Type::Int | Type::Long, json) if json.is_i64() => json,
-            (Type::Float | Type::Double, Value::Number(_)) | (Type::Bytes, Value::String(_)) => Value::Null,
+            | (Type::Text(_), json @ Value::String(_)) => json,
+            (Type::Int(_) | Type::Long(_), json) if json.is_i64() => json,
+            (Type::Float | Type::Double, Value::Number(_)) | (Type::Bytes(_), Value::String(_)) => Value::Null,
             (Type::Array(items), Value::Array(list)) => {
                 list.into_iter().map(|item| self.unwrap(items, item, offset)).collect::<Result<Vec<_>, _>>()?.into()
             }
@@ -379,8 +242,9 @@ impl Schema {
                     None => return mismatch("the name of a branch of a union", &name.into()),
                 }
             }
-            (Type::Named(index), json) => match (&self.named[*index].kind, json) {
+            (Type::Named(index), json) => match (&self.0.named[*index].kind, json) {
                 (Kind::Enum(symbols), Value::String(symbol)) if symbols.contains(&symbol) => symbol.into(),
+                (Kind::Fixed(..), Value::String(_)) => Value::Null,
                 (Kind::Record(fields), Value::Object(mut object)) => {
                     let mut record = Map::new();
                     for (name, kind) in fields {
@@ -391,27 +255,27 @@ impl Schema {
                     }
                     record.into()
                 }
-                (_, json) => return mismatch(&format!("a {}", self.named[*index].full_name), &json),
+                (_, json) => return mismatch(&format!("a {}", self.0.named[*index].full_name), &json),
             },
             (kind, json) => return mismatch(&format!("a value of type {}", self.name(kind)), &json),
         })
     }
 
     /// The branch name of a type in the JSON encoding of a union.
-    fn name(&self, kind: &Type) -> &str {
+    fn name<'a>(&'a self, kind: &Type) -> &'a str {
         match kind {
             Type::Null => "null",
             Type::Boolean => "boolean",
-            Type::Int => "int",
-            Type::Long => "long",
+            Type::Int(_) => "int",
+            Type::Long(_) => "long",
             Type::Float => "float",
             Type::Double => "double",
-            Type::Bytes => "bytes",
-            Type::Text => "string",
+            Type::Bytes(_) => "bytes",
+            Type::Text(_) => "string",
             Type::Array(_) => "array",
             Type::Map(_) => "map",
             Type::Union(_) => "union",
-            Type::Named(index) => &self.named[*index].full_name,
+            Type::Named(index) => &self.0.named[*index].full_name,
         }
     }
 }

@@ -3,7 +3,7 @@
 //! The events and fields are those of `org.apache.hadoop.mapreduce.jobhistory` (Events.avpr), releases 0.23 to 3.5.
 //! Events that do not say where and when tasks ran are skipped.
 
-use super::avro::{Binary, MAX_VALUES, Schema};
+use super::avro::{Binary, MAX_VALUES, schema, unwrap_json};
 use super::error::{HistoryError as Error, Place, Problem};
 use super::json::Objects;
 use super::memory::Memory;
@@ -12,6 +12,7 @@ use super::{
     Attempt, AttemptState, Counted, Counters, JobHistory, JobState, Master, is_framework, rack_and_host, tracker_host,
     words,
 };
+use ::avro::Schema;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -27,7 +28,7 @@ pub fn read(bytes: &[u8], encoding: Encoding, memory: &mut Memory) -> Result<Job
     let line = |from: usize| bytes[from..].iter().position(|b| *b == b'\n').map(|length| from + length);
     let schema_at = line(0).ok_or_else(|| Error::truncated(bytes.len(), "its first line"))? + 1;
     let schema_end = line(schema_at).ok_or_else(|| Error::truncated(bytes.len(), "the line with the Avro schema"))?;
-    let schema = Schema::parse(&bytes[schema_at..schema_end], schema_at)?;
+    let schema = schema(&bytes[schema_at..schema_end], schema_at)?;
     let events_at = schema_end + 1;
     let mut builder = Builder { job: JobHistory::default(), tasks: Tasks::new(memory) };
     let mut count = 0;
@@ -67,7 +68,7 @@ fn json(bytes: &[u8], at: usize, schema: &Schema, next: Next) -> Result<(), Erro
             let what = format!("more than {MAX_VALUES} values in one event");
             return Err(Error::new(record.offset, Problem::Limit(what)));
         }
-        next(schema.unwrap_json(record.read()?, record.offset)?, record.offset)?;
+        next(unwrap_json(schema, record.read()?, record.offset)?, record.offset)?;
     }
 }
 

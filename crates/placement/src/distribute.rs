@@ -23,8 +23,8 @@ pub struct Packed<'a> {
     pub bytes: &'a [u8],
 }
 
-/// The system's side: takes the bytes of a file as a client writes them, in packets that end anywhere, finds the keys of
-/// the records in them, and packs a block whenever the queue of a node is full. Records stay whole within a block.
+/// The system's side: takes the bytes of a file as a client writes them, in packets that end anywhere, finds the keys
+/// of the records in them, and packs a block whenever the queue of a node is full. Records stay whole within a block.
 #[derive(Debug)]
 pub struct Distributor<'a, H> {
     plan: &'a Plan,

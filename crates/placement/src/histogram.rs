@@ -14,40 +14,33 @@ const WIDTH: usize = 1 << 15;
 /// finalizer of SplitMix64 (Steele, Lea and Flood 2014).
 #[inline]
 pub fn sketch_hash(key: &[u8]) -> u64 {
+    hash_of_part(key, 0, key.len())
+}
+
+/// The hash of `text[begin..end]`. A part shorter than a word is read together with what stands before it, since a
+/// branch for each length costs more than the hash.
+#[inline]
+pub fn hash_of_part(text: &[u8], begin: usize, end: usize) -> u64 {
     const SECRET: u64 = 0xa076_1d64_78bd_642f;
     let fold = |a: u64, b: u64| {
         let product = u128::from(a) * u128::from(b);
         product as u64 ^ (product >> 64) as u64
     };
-    let words = key.chunks_exact(8);
-    let rest = words.remainder().len();
+    let key = text.get(begin..end).unwrap_or_default();
     let start = SECRET ^ (key.len() as u64).wrapping_mul(0xe703_7ed1_a0b4_28db);
-    let hash = words.fold(start, |hash, word| fold(hash ^ eight(word), SECRET | 1));
-    mixed(fold(hash ^ tail(key, rest), 0x8ebc_6af0_9c88_c6e3))
+    let hash = key.chunks_exact(8).fold(start, |hash, word| fold(hash ^ eight(word), SECRET | 1));
+    let rest = key.len() % 8;
+    let tail = match end.checked_sub(8).and_then(|last| text.get(last..end)) {
+        // A shift by all bits has none left.
+        Some(last) => eight(last).checked_shr(8 * (8 - rest as u32)).unwrap_or(0),
+        None => key[key.len() - rest..].iter().rev().fold(0, |tail, byte| tail << 8 | u64::from(*byte)),
+    };
+    mixed(fold(hash ^ tail, 0x8ebc_6af0_9c88_c6e3))
 }
 
 #[inline]
 fn eight(word: &[u8]) -> u64 {
     u64::from_le_bytes([word[0], word[1], word[2], word[3], word[4], word[5], word[6], word[7]])
-}
-
-/// The last bytes behind whole words of eight, the first of them lowest. They are read by loads that overlap, since a
-/// copy of a length that is not known costs a call.
-#[inline]
-fn tail(key: &[u8], rest: usize) -> u64 {
-    let length = key.len();
-    let at = |place: usize| u64::from(key[place]) << (8 * place);
-    match (rest, length) {
-        (0, _) => 0,
-        (_, 8..) => eight(&key[length - 8..]) >> (8 * (8 - rest)),
-        (_, 4..) => {
-            let four = |begin: usize| {
-                u64::from(u32::from_le_bytes([key[begin], key[begin + 1], key[begin + 2], key[begin + 3]]))
-            };
-            four(0) | four(length - 4) << (8 * (length - 4))
-        }
-        _ => at(0) | at(length / 2) | at(length - 1),
-    }
 }
 
 /// SplitMix64's finalizer.

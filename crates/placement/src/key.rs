@@ -17,10 +17,24 @@ pub struct Keys {
     room: String,
 }
 
-#[derive(Clone, Debug)]
+/// Where a key stands: 16 bytes.
+#[derive(Clone, Copy, Debug)]
 struct Span {
-    range: Range<usize>,
-    of_record: bool,
+    begin: usize,
+    /// Twice the end, and one more if the key is text of its own.
+    end: usize,
+}
+
+impl Span {
+    #[inline]
+    const fn of_record(range: &Range<usize>) -> Self {
+        Self { begin: range.start, end: range.end << 1 }
+    }
+
+    #[inline]
+    const fn own(range: &Range<usize>) -> Self {
+        Self { begin: range.start, end: range.end << 1 | 1 }
+    }
 }
 
 impl Keys {
@@ -34,7 +48,7 @@ impl Keys {
     pub fn push(&mut self, key: &[u8]) {
         let begin = self.own.len();
         self.own.extend_from_slice(key);
-        self.spans.push(Span { range: begin..self.own.len(), of_record: false });
+        self.spans.push(Span::own(&(begin..self.own.len())));
     }
 
     /// Adds a key whose text `write` appends.
@@ -42,13 +56,13 @@ impl Keys {
     pub fn push_with(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
         let begin = self.own.len();
         write(&mut self.own);
-        self.spans.push(Span { range: begin..self.own.len(), of_record: false });
+        self.spans.push(Span::own(&(begin..self.own.len())));
     }
 
     /// Adds a part of the record.
     #[inline]
     pub fn push_part(&mut self, range: Range<usize>) {
-        self.spans.push(Span { range, of_record: true });
+        self.spans.push(Span::of_record(&range));
     }
 
     /// How many there are.
@@ -64,10 +78,22 @@ impl Keys {
     /// The keys, in their order in the record, which is the one that they were found in.
     #[inline]
     pub fn iter<'a>(&'a self, record: &'a [u8]) -> impl Iterator<Item = &'a [u8]> {
-        self.spans.iter().map(move |span| {
-            let text = if span.of_record { record } else { &self.own };
-            text.get(span.range.clone()).unwrap_or_default()
-        })
+        self.parts(record).map(|(text, range)| text.get(range).unwrap_or_default())
+    }
+
+    /// The keys as ranges of the texts that they stand in.
+    #[inline]
+    pub(crate) fn parts<'a>(&'a self, record: &'a [u8]) -> impl Iterator<Item = (&'a [u8], Range<usize>)> {
+        let own: &[u8] = &self.own;
+        self.spans.iter().map(move |span| (if span.end & 1 == 0 { record } else { own }, span.begin..span.end >> 1))
+    }
+
+    /// One of them, by its place among them from 0; nothing behind the last.
+    #[inline]
+    pub fn get<'a>(&'a self, number: usize, record: &'a [u8]) -> &'a [u8] {
+        let Some(span) = self.spans.get(number) else { return &[] };
+        let text = if span.end & 1 == 0 { record } else { &self.own };
+        text.get(span.begin..span.end >> 1).unwrap_or_default()
     }
 
     /// Forgets them.
@@ -179,6 +205,7 @@ impl fmt::Display for KeyRule {
             Self::Json(JsonPath(steps)) => {
                 f.write_str("json:$")?;
                 steps.iter().try_for_each(|step| match step {
+                    Step::Field(name) if name.is_empty() || name.contains(['.', '[']) => write!(f, "['{name}']"),
                     Step::Field(name) => write!(f, ".{name}"),
                     Step::Element(at) => write!(f, "[{at}]"),
                     Step::Elements => f.write_str("[*]"),
@@ -239,13 +266,10 @@ impl Hint for KeyRule {
     }
 }
 
-/// The words between the white space of Java's `StringTokenizer`: blank, tab, LF, CR, form feed. Eight bytes at a time
-/// are looked at for those up to the blank.
+/// The words between the white space of Java's `StringTokenizer`: blank, tab, LF, CR, form feed. White space of 64
+/// bytes is found at once, as bits, since a branch for each byte or word of eight would often be guessed wrong.
 #[inline]
 fn tokens(record: &[u8], mut found: impl FnMut(Range<usize>)) {
-    const SPACE: u64 = 1 << b' ' | 1 << b'\t' | 1 << b'\n' | 1 << b'\r' | 1 << 0x0c;
-    const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
-    let is_space = |byte: u8| byte <= b' ' && SPACE >> byte & 1 == 1;
     let mut begin = 0;
     let mut end_at = |end: usize| {
         if end > begin {
@@ -253,21 +277,41 @@ fn tokens(record: &[u8], mut found: impl FnMut(Range<usize>)) {
         }
         begin = end + 1;
     };
-    let words = record.chunks_exact(8);
-    let rest = words.remainder();
-    for (number, word) in words.enumerate() {
-        let word = u64::from_le_bytes([word[0], word[1], word[2], word[3], word[4], word[5], word[6], word[7]]);
-        // A byte's highest bit stays clear if the byte is 0x20 or less: 0x21 + 0x5f carries into it.
-        let mut low = !(((word & LOW) + 0x5f5f_5f5f_5f5f_5f5f) | word) & !LOW;
+    for (number, bytes) in record.chunks(64).enumerate() {
+        let words = bytes.chunks_exact(8);
+        let rest = words.remainder();
+        let behind = bytes.len() - rest.len();
+        let mut low = words.enumerate().fold(0, |low, (place, word)| low | low_bytes(word) << (8 * place));
+        low |= rest
+            .iter()
+            .enumerate()
+            .fold(0, |low, (place, byte)| low | u64::from(*byte <= b' ') << place)
+            .checked_shl(behind as u32)
+            .unwrap_or(0);
         while low != 0 {
-            let place = low.trailing_zeros() as usize / 8;
-            if is_space((word >> (8 * place)) as u8) {
-                end_at(8 * number + place);
+            let place = low.trailing_zeros() as usize;
+            if is_space(bytes[place]) {
+                end_at(64 * number + place);
             }
             low &= low - 1;
         }
     }
-    let before = record.len() - rest.len();
-    rest.iter().enumerate().filter(|(_, byte)| is_space(**byte)).for_each(|(place, _)| end_at(before + place));
     end_at(record.len());
+}
+
+#[inline]
+const fn is_space(byte: u8) -> bool {
+    const SPACE: u64 = 1 << b' ' | 1 << b'\t' | 1 << b'\n' | 1 << b'\r' | 1 << 0x0c;
+    byte <= b' ' && SPACE >> byte & 1 == 1
+}
+
+/// Which of eight bytes are a blank or less: a bit for each.
+#[inline]
+fn low_bytes(word: &[u8]) -> u64 {
+    const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
+    let word = u64::from_le_bytes([word[0], word[1], word[2], word[3], word[4], word[5], word[6], word[7]]);
+    // A byte's highest bit stays clear if the byte is 0x20 or less: 0x21 + 0x5f carries into it.
+    let low = !(((word & LOW) + 0x5f5f_5f5f_5f5f_5f5f) | word) & !LOW;
+    // The product has the eight bits side by side at its upper end.
+    (low >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
 }

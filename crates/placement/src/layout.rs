@@ -14,8 +14,8 @@ impl Redistribution {
         Self { after: if modifications == 0 { 1 } else { modifications }, modified: 0 }
     }
 
-    /// Due after as many modified records as fill a block on each node: fewer would leave blocks that are hardly filled,
-    /// and each block costs its NameNode memory and a job a task.
+    /// Due after as many modified records as fill a block on each node: fewer would leave blocks that are hardly
+    /// filled, and each block costs its NameNode memory and a job a task.
     pub fn after_blocks(nodes: u32, block: f64, record: f64) -> Self {
         Self::after((f64::from(nodes.max(1)) * block / record.max(1.0)) as u64)
     }
@@ -44,7 +44,7 @@ impl Redistribution {
 pub struct SecondLayout {
     /// Bytes of the data, once.
     pub bytes: f64,
-    /// Nodes.
+    /// Nodes over which the copies spread evenly.
     pub nodes: u32,
     /// Copies of the first file.
     pub first: u32,

@@ -26,7 +26,7 @@ mod value;
 pub use distinct::Distinct;
 pub use distribute::{Distributor, Packed, node_of_record};
 pub use hash::{Bucketing, BucketingError, Engine, Hash, python_hash_of_text};
-pub use histogram::{CountMin, HeavyKey, HeavyKeys};
+pub use histogram::{CountMin, HeavyKey, HeavyKeys, sketch_hash};
 pub use key::{Hint, KeyRule, KeyRuleError, Keys};
 pub use layout::{Redistribution, Repair, SecondLayout};
 pub use nodes::{Node, NodesError, parse_nodes};

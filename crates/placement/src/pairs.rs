@@ -39,20 +39,13 @@ impl PairSample {
         Self::default()
     }
 
-    /// Adds a key of the present record, by its hash.
+    /// Adds a record by the hashes of its keys.
     #[inline]
-    pub fn add(&mut self, hash: u64) {
-        if self.hashes.len() < ROOM {
-            self.hashes.push(hash);
-        }
-    }
-
-    /// The present record has no more keys.
-    #[inline]
-    pub fn end_record(&mut self) {
-        let end = self.hashes.len() as u32;
-        if self.ends.last().copied().unwrap_or(0) < end {
-            self.ends.push(end);
+    pub fn record(&mut self, keys: &[u64]) {
+        let kept = &keys[..keys.len().min(ROOM - self.hashes.len())];
+        if !kept.is_empty() {
+            self.hashes.extend_from_slice(kept);
+            self.ends.push(self.hashes.len() as u32);
         }
     }
 
@@ -63,34 +56,84 @@ impl PairSample {
 
     /// Counts the pairs on so many nodes.
     pub fn count(&self, nodes: u32) -> PairCount {
-        let mut keys = self.hashes.clone();
-        keys.sort_unstable();
-        let frequency = |hash: u64| keys.partition_point(|key| *key <= hash) - keys.partition_point(|key| *key < hash);
-        let nodes = u64::from(nodes.max(1));
-        let by_key = |hash: u64| mixed(hash) % nodes;
-        let records = self.ends.len() as u64;
-        let native = self.pairs(|number, _| number * nodes / records.max(1));
-        let first = self.pairs(|_, keys| by_key(keys[0]));
-        let rarest = self.pairs(|_, keys| {
-            let rarest = keys.iter().copied().min_by_key(|key| (frequency(*key), *key));
-            by_key(rarest.unwrap_or(0))
-        });
-        keys.dedup();
-        PairCount { native, first, rarest, split: keys.len() as u64 }
-    }
-
-    /// Distinct pairs where a rule places records.
-    fn pairs(&self, node: impl Fn(u64, &[u64]) -> u64) -> u64 {
-        let mut pairs = Vec::with_capacity(self.hashes.len());
+        let nodes = nodes.max(1);
+        let Numbered { numbers, counts } = Numbered::of(&self.hashes);
+        let by_key = |hash: u64| (mixed(hash) % u64::from(nodes)) as u32;
+        let (mut first, mut rarest) = (Vec::with_capacity(self.ends.len()), Vec::with_capacity(self.ends.len()));
+        // The records of each key, in their order, key after key.
+        let mut records_of = vec![0_u32; numbers.len()];
+        let mut at: Vec<u32> = starts(&counts);
         let mut begin = 0;
-        for (number, end) in (0..).zip(&self.ends) {
-            let keys = &self.hashes[begin..*end as usize];
-            let at = mixed(node(number, keys) + 1);
-            pairs.extend(keys.iter().map(|key| key ^ at));
+        for (record, end) in (0..).zip(&self.ends) {
+            let keys = begin..*end as usize;
+            first.push(by_key(self.hashes[begin]));
+            let place = keys.clone().min_by_key(|place| (counts[numbers[*place] as usize], numbers[*place]));
+            rarest.push(by_key(self.hashes[place.unwrap_or(begin)]));
+            for place in keys {
+                let at = &mut at[numbers[place] as usize];
+                records_of[*at as usize] = record;
+                *at += 1;
+            }
             begin = *end as usize;
         }
-        pairs.sort_unstable();
-        pairs.dedup();
-        pairs.len() as u64
+        let records = self.ends.len() as u64;
+        let native = |record: u32| (u64::from(record) * u64::from(nodes) / records.max(1)) as u32;
+        let mut pairs = [0; 3];
+        // The last key that was seen on each node, from 1.
+        let mut last_key = vec![[0_u32; 3]; nodes as usize];
+        let mut begin = 0;
+        for (key, count) in (1..).zip(&counts) {
+            for record in &records_of[begin..begin + *count as usize] {
+                let at = [native(*record), first[*record as usize], rarest[*record as usize]];
+                for (rule, node) in at.into_iter().enumerate() {
+                    let last = &mut last_key[node as usize][rule];
+                    pairs[rule] += u64::from(*last != key);
+                    *last = key;
+                }
+            }
+            begin += *count as usize;
+        }
+        let [native, first, rarest] = pairs;
+        PairCount { native, first, rarest, split: counts.len() as u64 }
     }
+}
+
+/// Keys by numbers in the order of their hashes.
+struct Numbered {
+    /// The number of the key at each place.
+    numbers: Vec<u32>,
+    /// How often each key is there.
+    counts: Vec<u32>,
+}
+
+impl Numbered {
+    fn of(hashes: &[u64]) -> Self {
+        let mut keys = hashes.to_vec();
+        keys.sort_unstable();
+        let counts: Vec<u32> = keys.chunk_by(|a, b| a == b).map(|same| same.len() as u32).collect();
+        keys.dedup();
+        // Hashes are even, so among those of the same highest bits there are a few.
+        let bits = keys.len().max(2).ilog2();
+        let highest = |hash: u64| (hash >> (64 - bits)) as usize;
+        let mut of_bits = vec![0; 1 << bits];
+        for key in &keys {
+            of_bits[highest(*key)] += 1;
+        }
+        let mut begins = starts(&of_bits);
+        begins.push(keys.len() as u32);
+        let number = |hash: &u64| {
+            let (begin, end) = (begins[highest(*hash)], begins[highest(*hash) + 1]);
+            begin + keys[begin as usize..end as usize].partition_point(|key| key < hash) as u32
+        };
+        Self { numbers: hashes.iter().map(number).collect(), counts }
+    }
+}
+
+/// Where each of some lists begins, one behind the other, by their lengths.
+fn starts(lengths: &[u32]) -> Vec<u32> {
+    let begin = |sum: &mut u32, length: &u32| {
+        *sum += length;
+        Some(*sum - length)
+    };
+    lengths.iter().scan(0, begin).collect()
 }

@@ -24,7 +24,7 @@ pub struct Part {
     pub bucket: u32,
     /// Of a heavy key: its place in the list of split keys, and the part's number.
     pub of_key: Option<(u32, u32)>,
-    /// Bytes.
+    /// Bytes of its records, of those that were counted.
     pub bytes: u64,
     /// The nodes that keep its copies, the first of which processes it, by their place in the list of nodes.
     pub group: Group,
@@ -80,9 +80,9 @@ pub enum PlanError {
     /// Bytes for another number of buckets than there are.
     #[error("{given} weights of buckets, where there are {buckets} buckets")]
     Buckets {
-        /// Given.
+        /// How many weights were given.
         given: usize,
-        /// There are.
+        /// How many buckets the hash has.
         buckets: u32,
     },
     /// All nodes of an earlier plan have gone.

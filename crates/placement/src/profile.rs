@@ -1,8 +1,9 @@
-//! What a scan of records finds: keys per record, weights of buckets and of heavy keys, bytes that a job would exchange.
+//! What a scan of records finds: keys per record, weights of buckets and of heavy keys, bytes that a job would
+//! exchange.
 
 use crate::distinct::Distinct;
 use crate::hash::Bucketing;
-use crate::histogram::{HeavyKey, HeavyKeys, sketch_hash};
+use crate::histogram::{HeavyKey, HeavyKeys, hash_of_part};
 use crate::key::{Hint, Keys};
 use crate::pairs::PairSample;
 use crate::recent::Recent;
@@ -11,6 +12,8 @@ use thiserror::Error;
 
 /// Counters for heavy keys: four times the keys that could each weigh a 1/16 of the mean of 64 nodes.
 const COUNTERS: usize = 4096;
+/// A separator and a line end beside a pair that is a record of its own.
+const BETWEEN: u64 = 2;
 /// Bytes of a record that a message shows.
 const SHOWN: usize = 160;
 
@@ -53,6 +56,8 @@ pub struct Profile<H> {
     /// Bytes of a pair's value; `None` is those of the whole record.
     value: Option<u64>,
     keys: Keys,
+    /// Of the present record's keys.
+    hashes: Vec<u64>,
     /// Records read.
     pub records: u64,
     /// Their bytes, with line ends.
@@ -90,6 +95,7 @@ impl<H: Hint> Profile<H> {
             layout,
             value,
             keys: Keys::new(),
+            hashes: Vec::new(),
             records: 0,
             bytes: 0,
             unkeyed: 0,
@@ -142,45 +148,108 @@ impl<H: Hint> Profile<H> {
         self.pairs += count;
         self.most_keys = self.most_keys.max(count);
         self.several += u64::from(count > 1);
-        let mut home = None;
-        for key in keys.iter(record) {
-            let hash = sketch_hash(key);
-            let bucket = match self.recent.bucket(hash) {
-                Some(bucket) => bucket,
-                None => self.bucket_of_new(hash, key, record)?,
-            };
-            let first = home.is_none();
-            let home = *home.get_or_insert(bucket);
-            let pair = self.bucketing.key_type().bytes(key.len()) + self.value.unwrap_or(length);
-            self.exchange += pair;
-            self.sample.add(hash);
-            let stored = match self.layout {
-                Layout::Whole => {
-                    self.at_home += if bucket == home { pair } else { 0 };
-                    if first { length } else { 0 }
-                }
-                // A separator and a line end beside them.
-                Layout::Split => pair + 2,
-                Layout::Projected => key.len() as u64 + 1,
-            };
-            if self.layout != Layout::Whole {
-                self.at_home += pair;
-            }
-            self.stored += stored;
-            self.weights[bucket as usize] += stored;
-            self.recent.add(hash, key, bucket, stored, &mut self.heavy);
-        }
-        self.sample.end_record();
+        if count == 1 { self.one_key(record, keys, length) } else { self.several_keys(record, keys, length) }
+    }
+
+    #[inline]
+    fn one_key(&mut self, record: &[u8], keys: &Keys, length: u64) -> Result<(), ScanError> {
+        let Some((text, range)) = keys.parts(record).next() else { return Ok(()) };
+        let hash = hash_of_part(text, range.start, range.end);
+        let own = range.len() as u64;
+        let pair = self.bucketing.key_type().fixed_bytes().unwrap_or(own) + self.value.unwrap_or(length);
+        let stored = match self.layout {
+            Layout::Whole => length,
+            Layout::Split => pair + BETWEEN,
+            Layout::Projected => own + 1,
+        };
+        let bucket = self.bucket(hash, stored, || text.get(range).unwrap_or_default(), record)?;
+        self.sample.record(&[hash]);
+        self.exchange += pair;
+        self.at_home += pair;
+        self.store(bucket, stored);
         Ok(())
     }
 
-    fn bucket_of_new(&mut self, hash: u64, key: &[u8], record: &[u8]) -> Result<u32, ScanError> {
+    /// Keys are hashed one after the other before the first of them is looked up: their places in memory are then
+    /// fetched side by side, where a lookup that goes astray would wait for each.
+    #[inline]
+    fn several_keys(&mut self, record: &[u8], keys: &Keys, length: u64) -> Result<(), ScanError> {
+        let value = self.value.unwrap_or(length);
+        let fixed = self.bucketing.key_type().fixed_bytes();
+        let bytes = |key: usize| fixed.unwrap_or(key as u64);
+        let mut hashes = std::mem::take(&mut self.hashes);
+        hashes.clear();
+        let mut exchange = 0;
+        hashes.extend(keys.parts(record).map(|(text, range)| {
+            let hash = hash_of_part(text, range.start, range.end);
+            exchange += bytes(range.len()) + value;
+            self.recent.fetch(hash);
+            hash
+        }));
+        self.sample.record(&hashes);
+        self.exchange += exchange;
+        match self.layout {
+            Layout::Whole => {
+                let mut home = None;
+                for (number, hash) in hashes.iter().enumerate() {
+                    let stored = if number == 0 { length } else { 0 };
+                    let bucket = self.bucket(*hash, stored, || keys.get(number, record), record)?;
+                    if bucket == *home.get_or_insert(bucket) {
+                        self.at_home += bytes(keys.get(number, record).len()) + value;
+                    }
+                    if number == 0 {
+                        self.store(bucket, stored);
+                    }
+                }
+            }
+            layout => {
+                self.at_home += exchange;
+                for (number, hash) in hashes.iter().enumerate() {
+                    let key = keys.get(number, record);
+                    let stored = match layout {
+                        Layout::Projected => key.len() as u64 + 1,
+                        _ => bytes(key.len()) + value + BETWEEN,
+                    };
+                    let bucket = self.bucket(*hash, stored, || key, record)?;
+                    self.store(bucket, stored);
+                }
+            }
+        }
+        self.hashes = hashes;
+        Ok(())
+    }
+
+    #[inline]
+    fn store(&mut self, bucket: u32, bytes: u64) {
+        self.stored += bytes;
+        self.weights[bucket as usize] += bytes;
+    }
+
+    /// The bucket of a key that gets some weight.
+    #[inline]
+    fn bucket<'a>(
+        &mut self,
+        hash: u64,
+        weight: u64,
+        key: impl FnOnce() -> &'a [u8],
+        record: &[u8],
+    ) -> Result<u32, ScanError> {
+        match self.recent.add(hash, weight) {
+            Some(bucket) => Ok(bucket),
+            None => self.rare(hash, key(), weight, record),
+        }
+    }
+
+    /// Adds weight to a key that does not come often, or has not yet; its bucket.
+    fn rare(&mut self, hash: u64, key: &[u8], weight: u64, record: &[u8]) -> Result<u32, ScanError> {
         self.distinct.add(hash);
-        self.bucketing.bucket(key).ok_or_else(|| ScanError::Type {
+        let bucket = self.bucketing.bucket(key).ok_or_else(|| ScanError::Type {
             key: shown(key),
             of: self.bucketing.key_type(),
             record: shown(record),
-        })
+        })?;
+        self.recent.admit(hash, key, bucket, weight, &mut self.heavy);
+        Ok(bucket)
     }
 
     /// The heaviest keys.

@@ -2,8 +2,8 @@
 //! DataNode.
 //!
 //! One process sends every byte itself, so its interface is the bottleneck, and it holds a block that fills for each
-//! node. Where each DataNode has a queue of its own, whoever has records sends them straight to their nodes; but records
-//! travel by themselves, each with a header, over a connection from every sender to every node.
+//! node. Where each DataNode has a queue of its own, whoever has records sends them straight to their nodes; but
+//! records travel by themselves, each with a header, over a connection from every sender to every node.
 
 /// Where records wait until they fill a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,8 +86,8 @@ impl Import {
         }
     }
 
-    /// The smallest cluster, from 2 up to `most` nodes, on which queues in the DataNodes are the better way: the import takes
-    /// less time, or one process has no room for the queues.
+    /// The smallest cluster, from 2 up to `most` nodes, on which queues in the DataNodes are the better way: the import
+    /// takes less time, or one process has no room for the queues.
     pub fn crossover(&self, most: u32) -> Option<u32> {
         (2..=most).find(|nodes| {
             let (central, own) = (self.cost(Queues::Central, *nodes), self.cost(Queues::PerDataNode, *nodes));

@@ -4,7 +4,7 @@
 use crate::histogram::HeavyKeys;
 
 /// Places. What a hit looks at is 192 KiB, which stay in a core's second cache beside the sketch.
-const PLACES: usize = 1 << 13;
+const PLACES: usize = 1 << 14;
 /// The longest key that has a place.
 const LONGEST: usize = 39;
 /// A key's credit at first, and at most. Each key that finds its place taken costs the one in it one; at none it takes
@@ -15,6 +15,8 @@ const CREDIT: [u8; 2] = [1, 15];
 #[derive(Clone, Debug)]
 pub struct Recent {
     places: Vec<Place>,
+    /// Weight of each place's key that the histogram does not know of yet.
+    weights: Vec<u64>,
     /// The keys themselves, which are looked at only when they leave.
     keys: Vec<Key>,
 }
@@ -22,8 +24,6 @@ pub struct Recent {
 #[derive(Clone, Copy, Debug)]
 struct Place {
     hash: u64,
-    /// Weight that the histogram does not know of yet.
-    weight: u64,
     bucket: u32,
     taken: bool,
     credit: u8,
@@ -37,26 +37,41 @@ struct Key {
 
 impl Recent {
     pub fn new() -> Self {
-        let place = Place { hash: 0, weight: 0, bucket: 0, taken: false, credit: 0 };
-        Self { places: vec![place; PLACES], keys: vec![Key { length: 0, bytes: [0; LONGEST] }; PLACES] }
-    }
-
-    /// The bucket of a key that has a place.
-    #[inline]
-    pub fn bucket(&self, hash: u64) -> Option<u32> {
-        let place = &self.places[at(hash)];
-        (place.hash == hash && place.taken).then_some(place.bucket)
-    }
-
-    /// Adds weight to a key. What has no place, and what leaves one, goes to the histogram.
-    #[inline]
-    pub fn add(&mut self, hash: u64, key: &[u8], bucket: u32, weight: u64, heavy: &mut HeavyKeys) {
-        let place = &mut self.places[at(hash)];
-        if place.hash == hash && place.taken {
-            place.weight += weight;
-            place.credit = (place.credit + 1).min(CREDIT[1]);
-            return;
+        let place = Place { hash: 0, bucket: 0, taken: false, credit: 0 };
+        Self {
+            places: vec![place; PLACES],
+            weights: vec![0; PLACES],
+            keys: vec![Key { length: 0, bytes: [0; LONGEST] }; PLACES],
         }
+    }
+
+    /// Reads a key's place, so that it is in the core's first cache when it is looked at. The places of a record's keys
+    /// are fetched side by side, where a lookup waits for each before it knows what is next.
+    #[inline]
+    pub fn fetch(&self, hash: u64) {
+        std::hint::black_box(self.places[at(hash)].hash);
+    }
+
+    /// Adds weight to a key that has a place; its bucket.
+    #[inline]
+    pub fn add(&mut self, hash: u64, weight: u64) -> Option<u32> {
+        let place = &mut self.places[at(hash)];
+        if place.hash != hash || !place.taken {
+            return None;
+        }
+        if place.credit < CREDIT[1] {
+            place.credit += 1;
+        }
+        if weight > 0 {
+            self.weights[at(hash)] += weight;
+        }
+        Some(place.bucket)
+    }
+
+    /// Adds weight to a key that has no place. What gets none, and what leaves one, goes to the histogram.
+    #[inline]
+    pub fn admit(&mut self, hash: u64, key: &[u8], bucket: u32, weight: u64, heavy: &mut HeavyKeys) {
+        let place = &mut self.places[at(hash)];
         if place.credit > 0 || key.len() > LONGEST {
             place.credit = place.credit.saturating_sub(1);
             if weight > 0 {
@@ -64,19 +79,22 @@ impl Recent {
             }
             return;
         }
-        let held = &mut self.keys[at(hash)];
-        if place.weight > 0 {
-            heavy.add(place.hash, &held.bytes[..held.length as usize], place.weight);
+        let (held, known) = (&mut self.keys[at(hash)], &mut self.weights[at(hash)]);
+        if *known > 0 {
+            heavy.add(place.hash, &held.bytes[..held.length as usize], *known);
         }
-        *place = Place { hash, weight, bucket, taken: true, credit: CREDIT[0] };
+        *place = Place { hash, bucket, taken: true, credit: CREDIT[0] };
+        *known = weight;
         held.length = key.len() as u8;
         held.bytes[..key.len()].copy_from_slice(key);
     }
 
     /// Gives all to a histogram.
     pub fn give(&self, heavy: &mut HeavyKeys) {
-        for (place, held) in self.places.iter().zip(&self.keys).filter(|(place, _)| place.weight > 0) {
-            heavy.add(place.hash, &held.bytes[..held.length as usize], place.weight);
+        for ((place, held), weight) in self.places.iter().zip(&self.keys).zip(&self.weights) {
+            if *weight > 0 {
+                heavy.add(place.hash, &held.bytes[..held.length as usize], *weight);
+            }
         }
     }
 }
@@ -84,5 +102,5 @@ impl Recent {
 /// The highest bits: the lower ones of both halves choose the sketch's counters.
 #[inline]
 fn at(hash: u64) -> usize {
-    (hash >> 51) as usize
+    (hash >> 50) as usize
 }

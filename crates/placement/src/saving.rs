@@ -17,7 +17,7 @@ pub struct Exchange {
     pub stored: f64,
     /// Copies of each record.
     pub replicas: usize,
-    /// Nodes.
+    /// Nodes over which maps and reducers spread evenly.
     pub nodes: usize,
     /// The data stand in HDFS already, and are written anew.
     pub present: bool,

@@ -91,15 +91,16 @@ impl KeyType {
         })
     }
 
-    /// Bytes of a key in a job's pair, whose text has so many: a number travels as a number.
+    /// Bytes of a key in a job's pair, where all have as many: a number travels as a number. `None` where a key has
+    /// those of its text.
     #[inline]
-    pub const fn bytes(self, text: usize) -> u64 {
+    pub const fn fixed_bytes(self) -> Option<u64> {
         match self {
-            Self::Text | Self::Bytes | Self::Decimal => text as u64,
-            Self::Boolean => 1,
-            Self::Int | Self::Float | Self::Date => 4,
-            Self::Long | Self::Double | Self::Time | Self::Timestamp => 8,
-            Self::Uuid => 16,
+            Self::Text | Self::Bytes | Self::Decimal => None,
+            Self::Boolean => Some(1),
+            Self::Int | Self::Float | Self::Date => Some(4),
+            Self::Long | Self::Double | Self::Time | Self::Timestamp => Some(8),
+            Self::Uuid => Some(16),
         }
     }
 }
@@ -125,7 +126,7 @@ pub enum Value<'a> {
     Double(f64),
     /// A truth value.
     Boolean(bool),
-    /// Bytes.
+    /// Bytes as they are, without a character set.
     Bytes(&'a [u8]),
     /// Days since 1970-01-01.
     Date(i32),

@@ -34,8 +34,8 @@ impl<'a> Cursor<'a> {
         Some(*taken)
     }
 
-    /// Hadoop's `WritableUtils.readVLong`: small numbers in one byte, else sign and length, then the number's bytes, the
-    /// highest first.
+    /// Hadoop's `WritableUtils.readVLong`: small numbers in one byte, else sign and length, then the number's bytes,
+    /// the highest first.
     #[inline]
     pub fn hadoop_long(&mut self) -> Option<i64> {
         let [first] = self.array()?;
@@ -46,21 +46,12 @@ impl<'a> Cursor<'a> {
         Some(hadoop_value(self.take(bytes)?, negative))
     }
 
-    /// Avro's long: seven bits a byte, the lowest first, the sign in the lowest bit.
+    /// Avro's long.
     #[inline]
     pub fn avro_long(&mut self) -> Option<i64> {
-        let mut number = 0_u64;
-        for shift in (0..64).step_by(7) {
-            let [byte] = self.array()?;
-            if shift == 63 && byte > 1 {
-                return None;
-            }
-            number |= u64::from(byte & 0x7f) << shift;
-            if byte < 0x80 {
-                return Some((number >> 1) as i64 ^ -((number & 1) as i64));
-            }
-        }
-        None
+        let (number, length) = ::avro::long(self.bytes).ok()?;
+        self.bytes = &self.bytes[length..];
+        Some(number)
     }
 
     /// Avro's bytes, behind their length.

@@ -26,7 +26,8 @@ pub use text::read_stream;
 
 use placement::{Hint, Keys, Profile, ScanError};
 
-/// The most bytes that a block has, compressed or not: a record, a block of a SequenceFile or of Avro, a page of Parquet.
+/// The most bytes that a block has, compressed or not: a record, a block of a SequenceFile or of Avro, a page of
+/// Parquet.
 pub const MOST_BLOCK: usize = 128 << 20;
 
 /// Who takes records.

@@ -170,8 +170,8 @@ impl SequenceFile {
         match rule {
             KeyRule::Own => Writable::of_class(&self.key_class).map(From::Key).ok_or_else(|| {
                 Error::Key(format!(
-                    "its keys are {key}, of which no bucket is known; those of {} are. --key column:2 and the like find \
-                     keys in values that are Text, and its values are {value}",
+                    "its keys are {key}, of which no bucket is known; those of {} are. --key column:2 and the like \
+                     find keys in values that are Text, and its values are {value}",
                     Writable::KNOWN
                 ))
             }),

@@ -14,13 +14,13 @@ use std::path::Path;
 /// The format of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// Lines.
+    /// Text with one record a line.
     Text,
-    /// Hadoop's own.
+    /// Hadoop's pairs of a key and a value.
     SequenceFile,
     /// Avro's container files.
     Avro,
-    /// Columns.
+    /// Columns in row groups, described by the file's foot.
     Parquet,
 }
 
@@ -99,8 +99,8 @@ impl Source {
         }
     }
 
-    /// Hands out the records, or a sample of them. Returns the bytes of all its records, uncompressed: counted where all
-    /// are read, else estimated.
+    /// Hands out the records, or a sample of them. Returns the bytes of all its records, uncompressed: counted where
+    /// all are read, else estimated.
     ///
     /// # Errors
     ///

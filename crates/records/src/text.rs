@@ -6,8 +6,8 @@ use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Chain, Cursor, Read, Seek, SeekFrom};
 
-/// Bytes read at once.
-const BUFFER: usize = 1 << 20;
+/// Bytes read at once: what a core's second cache has room for beside the histograms.
+const BUFFER: usize = 1 << 17;
 /// What is looked at to tell text from other files.
 pub const LOOKED_AT: usize = 64 << 10;
 /// Of a stream's records those that begin in the chosen pieces of this length are read.

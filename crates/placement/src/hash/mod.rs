@@ -22,7 +22,7 @@ pub enum Engine {
 }
 
 impl Engine {
-    /// All.
+    /// The engines in the order in which they are listed for users.
     pub const ALL: [Self; 4] = [Self::MapReduce, Self::Spark, Self::Hive, Self::Iceberg];
 
     /// Its word.
@@ -74,7 +74,7 @@ pub enum Hash {
 }
 
 impl Hash {
-    /// All.
+    /// The hashes in the order in which they are listed for users.
     pub const ALL: [Self; 8] = [
         Self::HashPartitioner,
         Self::SparkMurmur3,

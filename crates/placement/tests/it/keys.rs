@@ -101,7 +101,10 @@ fn a_stream_without_line_ends_is_no_text() {
 proptest! {
     /// Wherever packets end, records are the lines of the whole, and their lengths add up to it.
     #[test]
-    fn records_do_not_depend_on_where_packets_end(text in "[ab\r\n]{0,60}", cuts in prop::collection::vec(0usize..60, 0..6)) {
+    fn records_do_not_depend_on_where_packets_end(
+        text in "[ab\r\n]{0,60}",
+        cuts in prop::collection::vec(0usize..60, 0..6),
+    ) {
         let bytes = text.as_bytes();
         let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut.min(bytes.len())).collect();
         cuts.extend([0, bytes.len()]);
@@ -114,7 +117,9 @@ proptest! {
                 Ok(())
             }).expect("short");
         }
-        records.end::<TooLong>(|record, bytes| { found.push(record.to_vec()); length += bytes; Ok(()) }).expect("short");
+        records
+            .end::<TooLong>(|record, bytes| { found.push(record.to_vec()); length += bytes; Ok(()) })
+            .expect("short");
         let mut lines: Vec<Vec<u8>> = bytes.split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
         // What follows the last line end is a line only if it is not empty.
         if lines.last().is_some_and(Vec::is_empty) { lines.pop(); }

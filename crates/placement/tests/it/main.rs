@@ -1,6 +1,7 @@
 //! Tests of `placement` through its public interface.
 
 mod distribute;
+mod fuzz;
 mod histogram;
 mod keys;
 mod layout;

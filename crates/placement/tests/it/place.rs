@@ -153,7 +153,8 @@ proptest! {
     /// One node comes or goes: at most 1.1/N of all copies move, and no node has more than 1.05 times its share.
     #[test]
     fn few_bytes_move_and_the_load_stays_bounded(
-        count in 3usize..40, replicas in 1usize..4, exponent in 0.0..1.5f64, keys in 2_000usize..40_000, which in 0usize..40
+        count in 3usize..40, replicas in 1usize..4, exponent in 0.0..1.5f64, keys in 2_000usize..40_000,
+        which in 0usize..40
     ) {
         let before = planned(count, replicas, keys, exponent);
         prop_assert!(before.imbalance <= CAP, "{}", before.imbalance);

@@ -6,7 +6,8 @@ use placement::{
     Bucketing, Engine, Exchange, KeyRule, KeyType, Keys, Layout, Node, Plan, Profile, Saving, ScanError,
     best_host_share, node_of_record,
 };
-use std::collections::BTreeMap;
+use proptest::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
 
 fn bucketing(buckets: u32) -> Bucketing {
     Bucketing::new(Engine::MapReduce, None, KeyType::Text, buckets).expect("a bucketing")
@@ -33,8 +34,8 @@ fn a_scan_counts_records_keys_and_bytes() {
     assert_eq!(profile.without_key.as_deref(), Some(""));
 }
 
-/// Weights of buckets are exact, and the bounds of the heaviest keys hold, whether a key comes again soon, late, or never,
-/// and however long it is.
+/// Weights of buckets are exact, and the bounds of the heaviest keys hold, whether a key comes again soon, late, or
+/// never, and however long it is.
 #[test]
 fn weights_are_exact_however_keys_come_and_go() {
     let (zipf, mut random) = (Zipf::new(200_000, 0.9), RandomStream::new(7, "placement/test", 0));
@@ -157,5 +158,69 @@ fn without_placement_the_best_node_has_a_part_of_a_bucket() {
     for (nodes, share) in [(8, 0.57), (16, 0.38), (64, 0.21), (256, 0.14)] {
         let found = best_host_share(16, 3, nodes);
         assert!((found - share).abs() < 0.01, "{nodes}: {found}");
+    }
+}
+
+/// `Text.hashCode` and `HashPartitioner` of Hadoop, for 16 buckets.
+fn bucket(key: &str) -> usize {
+    let hash = key.bytes().fold(1_i32, |hash, byte| hash.wrapping_mul(31).wrapping_add(i32::from(byte as i8)));
+    (hash & i32::MAX) as usize % 16
+}
+
+proptest! {
+    /// What a scan of lines of words counts is what the lines have, word by word, in each layout and whether a pair has
+    /// a value of its own or the whole line.
+    #[test]
+    fn a_scan_of_words_is_exact(
+        lines in prop::collection::vec("[a-c\u{e9}]{0,5}([ \t][a-cx]{0,20}){0,12}", 1..60),
+        layout in prop::sample::select(vec![Layout::Whole, Layout::Split, Layout::Projected]),
+        value in prop::option::of(0..100_u64),
+    ) {
+        let mut profile = Profile::new(rule("tokens"), bucketing(16), layout, value);
+        let (mut exchange, mut at_home, mut stored, mut weights) = (0, 0, 0, vec![0; 16]);
+        let (mut pairs, mut most, mut several, mut unkeyed) = (0, 0, 0, 0);
+        let mut of_key = BTreeMap::<&str, u64>::new();
+        let mut different = BTreeSet::new();
+        for line in &lines {
+            let length = line.len() as u64 + 1;
+            profile.record(line.as_bytes(), length).expect("words");
+            let words: Vec<&str> = line.split_ascii_whitespace().collect();
+            pairs += words.len() as u64;
+            most = most.max(words.len() as u64);
+            several += u64::from(words.len() > 1);
+            unkeyed += u64::from(words.is_empty());
+            for (number, word) in words.iter().enumerate() {
+                let own = word.len() as u64;
+                let pair = own + value.unwrap_or(length);
+                let kept = match layout {
+                    Layout::Whole => if number == 0 { length } else { 0 },
+                    Layout::Split => pair + 2,
+                    Layout::Projected => own + 1,
+                };
+                exchange += pair;
+                let is_home = layout != Layout::Whole || bucket(word) == bucket(words[0]);
+                at_home += if is_home { pair } else { 0 };
+                stored += kept;
+                weights[bucket(word)] += kept;
+                *of_key.entry(word).or_default() += kept;
+                different.insert(*word);
+            }
+        }
+        prop_assert_eq!((profile.exchange, profile.at_home, profile.stored), (exchange, at_home, stored));
+        prop_assert_eq!(&profile.weights, &weights);
+        prop_assert_eq!((profile.pairs, profile.most_keys), (pairs, most));
+        prop_assert_eq!((profile.several, profile.unkeyed), (several, unkeyed));
+        // Keys that share a register of 16,384 are counted once.
+        let keys = different.len() as f64;
+        prop_assert!((profile.distinct() - keys).abs() <= 3.0 + 0.03 * keys, "{} of {keys}", profile.distinct());
+        // Fewer keys than counters: all are known exactly.
+        let known: BTreeMap<String, (u64, u64)> = profile
+            .heaviest()
+            .into_iter()
+            .map(|key| (String::from_utf8(key.key).expect("text"), (key.least, key.most)))
+            .collect();
+        let expected: BTreeMap<String, (u64, u64)> =
+            of_key.into_iter().filter(|(_, kept)| *kept > 0).map(|(key, kept)| (key.into(), (kept, kept))).collect();
+        prop_assert_eq!(known, expected);
     }
 }

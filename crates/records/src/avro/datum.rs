@@ -1,8 +1,8 @@
 //! One record in Avro's binary encoding: the values at a path become keys, all others are passed over.
 
-use super::schema::{Logical, Named, Schema, Type};
 use crate::cursor::Cursor;
 use crate::parquet_file::unscaled;
+use ::avro::{Kind, Logical, Schema, Type};
 use placement::{Keys, Value, write_decimal};
 
 /// The deepest nesting of values.
@@ -89,13 +89,13 @@ impl<'a> Datum<'a> {
             }
             Type::Named(index) => {
                 let schema = self.schema;
-                match &schema.named[*index] {
-                    Named::Enum(symbols) => {
+                match &schema.named[*index].kind {
+                    Kind::Enum(symbols) => {
                         let symbol = usize::try_from(cursor.avro_long()?).ok()?;
                         found(Value::Text(symbols.get(symbol)?.as_bytes()));
                     }
-                    Named::Fixed(size, logical) => bytes(cursor.take(*size)?, *logical, is_key, keys)?,
-                    Named::Record(fields) => {
+                    Kind::Fixed(size, logical) => bytes(cursor.take(*size)?, *logical, is_key, keys)?,
+                    Kind::Record(fields) => {
                         for (name, field) in fields {
                             let below = match path {
                                 Some([first, rest @ ..]) if first == name => Some(rest),
@@ -104,7 +104,7 @@ impl<'a> Datum<'a> {
                             self.value(cursor, field, below, keys, depth + 1)?;
                         }
                     }
-                    Named::Open => return None,
+                    Kind::Open => return None,
                 }
             }
         }

@@ -1,16 +1,17 @@
-//! Avro's object container files (specification 1.11): blocks of records behind a schema, each block followed by a marker.
+//! Avro's object container files (specification 1.11): blocks of records behind a schema, each block followed by a
+//! marker.
 //!
 //! Of a record the key's column is read, and the rest passed over.
 
+mod columns;
 mod datum;
-mod schema;
 
 use crate::columns::{Column, chosen};
 use crate::cursor::{Cursor, Input};
 use crate::{Codec, Error, MOST_BLOCK, Sample, Sink, Step};
+use ::avro::Schema;
 use datum::Datum;
 use placement::{KeyRule, KeyType, Keys};
-use schema::Schema;
 
 /// The longest head: schema, codec, and what programs leave beside them.
 const MOST_HEAD: u64 = 16 << 20;
@@ -55,7 +56,7 @@ impl Avro {
         let marker = input.array()?;
         let begin = input.at();
         let (at, schema) = schema.ok_or_else(|| Error::broken(begin, "the head has no schema"))?;
-        let schema = Schema::parse(&schema).map_err(|what| Error::broken(at, what))?;
+        let schema = Schema::parse(&schema).map_err(|error| Error::broken(at, error.to_string()))?;
         let codec = match codec.as_deref() {
             None | Some(b"null") => None,
             Some(b"deflate") => Some(Codec::Deflate),
@@ -69,7 +70,7 @@ impl Avro {
                 )));
             }
         };
-        let columns = schema.columns();
+        let columns = columns::columns(&schema);
         Ok(Self { input, schema, columns, codec, marker, begin })
     }
 
@@ -79,8 +80,8 @@ impl Avro {
         Ok((KeyRule::Field(column.path.clone()), column.of.unwrap_or(KeyType::Text)))
     }
 
-    /// Hands out the keys of the records, or of a sample of them. Returns the bytes of all records, uncompressed, as far
-    /// as is known.
+    /// Hands out the keys of the records, or of a sample of them. Returns the bytes of all records, uncompressed, as
+    /// far as is known.
     pub fn scan(
         mut self,
         rule: &KeyRule,

@@ -75,19 +75,20 @@ fn plan(args: &KatPlan) -> Result<(), Failure> {
     let layout = layout(args);
     let previous = match &args.previous {
         None => None,
-        Some(path) => Some(plan_file::read(path, &inputs.text(path)?, bucketing, args)?),
+        Some(path) => Some(plan_file::Previous::open(path, &inputs.text(path)?)?),
     };
+    let copies = args.replicas as usize - usize::from(args.second.is_some() && args.replicas > 1);
+    let before = previous.as_ref().map(|previous| previous.first(bucketing, copies, args)).transpose()?;
     // Before anything is read: what cannot be had is told at once.
     let second = match &args.second {
         None => None,
-        Some(rule) => Some(second::Second::open(args, rule, engine, nodes.len(), &sources)?),
+        Some(rule) => Some(second::Second::open(args, rule, engine, nodes.len(), &sources, previous.as_ref())?),
     };
     let (rule, format) = (sources.rule.clone(), sources.format);
     let mut profile = Profile::new(rule.clone(), bucketing, layout, args.value);
     let scanned = sources.scan(args.sample, args.quiet, &mut profile)?;
     sensible(args, &rule, &profile, &scanned)?;
-    let copies = args.replicas as usize - usize::from(second.is_some());
-    let planned = match &previous {
+    let planned = match &before {
         Some(plan) => plan.on(nodes.clone()),
         None => Plan::place(bucketing, nodes.clone(), copies, &profile.weights, &profile.heaviest()),
     };
@@ -211,8 +212,8 @@ fn sensible(
     if args.key.is_none() && keyless > UNKEYED {
         let part = keyless * 100.0;
         return Err(Failure::Input(format!(
-            "{names}: {part:.1} % of the records have no tab, before which a key stands by default; --key says where it \
-             is. The first of them is\n  {record}"
+            "{names}: {part:.1} % of the records have no tab, before which a key stands by default; --key says where \
+             it is. The first of them is\n  {record}"
         )));
     }
     Ok(())

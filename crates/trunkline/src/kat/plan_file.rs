@@ -3,7 +3,7 @@
 use super::Found;
 use crate::failure::Failure;
 use crate::kat_args::KatPlan;
-use placement::{Bucketing, Node, Part, Plan, SplitKey};
+use placement::{Bucketing, KeyRule, Node, Part, Plan, SplitKey};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -11,58 +11,122 @@ use std::path::Path;
 /// The file's version.
 const VERSION: u64 = 1;
 
-/// The plan's text. Bytes are those of what was read.
+/// The plan's text: all layouts. Bytes are those of what was read.
 pub fn text(found: &Found<'_>) -> String {
-    let plan = &found.planned.plan;
+    let mut value = layout(&found.planned.plan, &found.rule.to_string(), &found.args.layout);
+    value["trunkline_plan"] = VERSION.into();
+    value["engine"] = found.engine.name().into();
+    value["bytes"] = found.scanned.bytes.into();
+    value["bytes_read"] = found.profile.bytes.into();
+    value["nodes"] = json!(found.planned.plan.nodes());
+    if let Some(second) = &found.second {
+        value["second"] = layout(&second.planned.plan, &second.rule.to_string(), &found.args.layout);
+    }
+    format!("{value}\n")
+}
+
+/// What a file of the data is like: its key, and the nodes of each bucket and of each part of a split key.
+fn layout(plan: &Plan, rule: &str, layout: &str) -> Value {
     let bucketing = plan.bucketing();
-    let group = |part: &Part| part.group.clone();
     let buckets = plan.parts().iter().filter(|part| part.of_key.is_none());
     let parts_of = |number: u32| {
         let parts = plan.parts().iter().filter(move |part| matches!(part.of_key, Some((key, _)) if key == number));
-        parts.map(|part| json!({ "bytes": part.bytes, "nodes": group(part) })).collect::<Vec<_>>()
+        parts.map(|part| json!({ "bytes": part.bytes, "nodes": part.group })).collect::<Vec<_>>()
     };
     let split = plan.split().iter().zip(0..).map(|(key, number)| {
         json!({ "key": hex(&key.key), "text": String::from_utf8_lossy(&key.key), "bucket": key.bucket,
                 "bytes": key.bytes, "parts": parts_of(number) })
     });
-    let value = json!({
-        "trunkline_plan": VERSION,
-        "key": found.rule.to_string(),
+    json!({
+        "key": rule,
         "key_type": bucketing.key_type().name(),
-        "engine": found.engine.name(),
         "hash": bucketing.hash().name(),
         "replicas": plan.replicas(),
-        "layout": found.args.layout,
-        "bytes": found.scanned.bytes,
-        "bytes_read": found.profile.bytes,
-        "nodes": plan.nodes(),
-        "buckets": buckets.map(|part| json!({ "bytes": part.bytes, "nodes": group(part) })).collect::<Vec<_>>(),
+        "layout": layout,
+        "buckets": buckets.map(|part| json!({ "bytes": part.bytes, "nodes": part.group })).collect::<Vec<_>>(),
         "split": split.collect::<Vec<_>>(),
-    });
-    format!("{value}\n")
+    })
 }
 
-/// Reads a plan that was made of the same question as now: hash, type and number of buckets.
-pub fn read(path: &Path, text: &str, bucketing: Bucketing, args: &KatPlan) -> Result<Plan, Failure> {
+/// An earlier plan.
+pub struct Previous {
+    name: String,
+    value: Value,
+}
+
+impl Previous {
+    /// Reads its file.
+    pub fn open(path: &Path, text: &str) -> Result<Self, Failure> {
+        let name = path.display().to_string();
+        let value = serde_json::from_str(text).map_err(|error| wrong(&name, &error.to_string()))?;
+        Ok(Self { name, value })
+    }
+
+    /// Its layout, made of the same question as now: hash, type, layout and number of buckets.
+    pub fn first(&self, bucketing: Bucketing, copies: usize, args: &KatPlan) -> Result<Plan, Failure> {
+        self.asked(&self.value, bucketing, args)?;
+        let before = self.value["replicas"].as_u64().unwrap_or(1);
+        if before != copies as u64 {
+            let (name, second) = (&self.name, if args.second.is_some() { " beside its second file" } else { "" });
+            return Err(Failure::Input(format!("{name} keeps {before} copies of each record, not {copies}{second}")));
+        }
+        parts(Path::new(&self.name), &self.value, bucketing)
+    }
+
+    /// Its second layout, if it has one.
+    pub fn second(&self, rule: &KeyRule, bucketing: Bucketing, args: &KatPlan) -> Result<Option<Plan>, Failure> {
+        let Some(second) = self.value.get("second").filter(|second| second.is_object()) else { return Ok(None) };
+        if second["key"].as_str() != Some(&rule.to_string()) {
+            let before = second["key"].as_str().unwrap_or_default();
+            return Err(Failure::Input(format!(
+                "{} has a second file by {before}, not by {rule}: without --previous it is placed anew",
+                self.name
+            )));
+        }
+        self.asked(second, bucketing, args)?;
+        let mut value = second.clone();
+        for shared in ["trunkline_plan", "nodes"] {
+            value[shared] = self.value[shared].clone();
+        }
+        parts(Path::new(&self.name), &value, bucketing).map(Some)
+    }
+
+    fn asked(&self, layout: &Value, bucketing: Bucketing, args: &KatPlan) -> Result<(), Failure> {
+        let name = &self.name;
+        let before = |key: &str| layout[key].as_str().unwrap_or_default().to_owned();
+        let asked = [
+            ("hash", before("hash"), bucketing.hash().name()),
+            ("type", before("key_type"), bucketing.key_type().name()),
+            ("layout", before("layout"), args.layout.as_str()),
+        ];
+        if self.value["trunkline_plan"].as_u64() != Some(VERSION) {
+            return Err(wrong(name, &format!("its trunkline_plan is not {VERSION}")));
+        }
+        let count = layout["buckets"].as_array().ok_or_else(|| wrong(name, "it has no buckets"))?.len();
+        if let Some((what, before, now)) = asked.iter().find(|(_, before, now)| before != now) {
+            return Err(Failure::Input(format!("{name} is a plan by {what} {before}, not by {now}")));
+        }
+        if args.buckets.is_some_and(|buckets| buckets as usize != count) {
+            let why = "buckets stay as many when nodes come or go";
+            return Err(Failure::Input(format!("{name} has {count} buckets; {why}")));
+        }
+        Ok(())
+    }
+}
+
+fn wrong(name: &str, what: &str) -> Failure {
+    Failure::Input(format!("{name} is no plan of `trunkline kat plan`: {what}"))
+}
+
+/// The plan itself.
+fn parts(path: &Path, value: &Value, bucketing: Bucketing) -> Result<Plan, Failure> {
     let name = path.display();
     let wrong = |what: &str| Failure::Input(format!("{name} is no plan of `trunkline kat plan`: {what}"));
-    let value: Value = serde_json::from_str(text).map_err(|error| wrong(&error.to_string()))?;
     if value["trunkline_plan"].as_u64() != Some(VERSION) {
         return Err(wrong(&format!("its trunkline_plan is not {VERSION}")));
     }
     let buckets = value["buckets"].as_array().ok_or_else(|| wrong("it has no buckets"))?;
-    let asked = [
-        ("hash", value["hash"].as_str().unwrap_or_default().to_owned(), bucketing.hash().name().to_owned()),
-        ("type", value["key_type"].as_str().unwrap_or_default().to_owned(), bucketing.key_type().name().to_owned()),
-        ("layout", value["layout"].as_str().unwrap_or_default().to_owned(), args.layout.clone()),
-    ];
-    if let Some((what, before, now)) = asked.iter().find(|(_, before, now)| before != now) {
-        return Err(Failure::Input(format!("{name} is a plan by {what} {before}, not by {now}")));
-    }
     let count = buckets.len() as u32;
-    if args.buckets.is_some_and(|buckets| buckets != count) {
-        return Err(Failure::Input(format!("{name} has {count} buckets; buckets stay as many when nodes come or go")));
-    }
     let nodes: Vec<Node> =
         serde_json::from_value(value["nodes"].clone()).map_err(|error| wrong(&format!("its nodes: {error}")))?;
     if nodes.is_empty() || nodes.iter().any(|node| !(0.001..=1000.0).contains(&node.weight)) {

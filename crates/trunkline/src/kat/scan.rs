@@ -57,8 +57,8 @@ impl Sources {
                 None => first = Some((path.clone(), found, of, format)),
                 Some((before, _, other, as_before)) if (*other, *as_before) != (of, format) => {
                     return Err(Failure::Input(format!(
-                        "{} is {format} with keys of type {of}, and {} is {as_before} with keys of type {other}: a plan \
-                         is for data of one kind",
+                        "{} is {format} with keys of type {of}, and {} is {as_before} with keys of type {other}: a \
+                         plan is for data of one kind",
                         path.display(),
                         before.display()
                     )));

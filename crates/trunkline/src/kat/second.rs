@@ -1,8 +1,9 @@
 //! Another key for the same data: one of the copies is a second file, laid out by it.
 //!
-//! HDFS keeps the same bytes in all copies of a block, so a second order of the records is a second file: of r copies r1
-//! are in the first order and r2 in the second, r1 + r2 = r.
+//! HDFS keeps the same bytes in all copies of a block, so a second order of the records is a second file: of r copies
+//! r1 are in the first order and r2 in the second, r1 + r2 = r.
 
+use super::plan_file::Previous;
 use super::report::{bytes, count};
 use super::scan::Sources;
 use super::{bucketing, layout, saving};
@@ -18,15 +19,21 @@ const COPIES: u32 = 1;
 pub struct Second {
     sources: Sources,
     bucketing: Bucketing,
+    /// Where its buckets stand by an earlier plan.
+    before: Option<Plan>,
 }
 
 /// What the second file is good for, and what it costs.
 pub struct SecondFile {
-    rule: KeyRule,
-    planned: Planned,
+    /// How its keys are found.
+    pub rule: KeyRule,
+    /// Where its buckets stand.
+    pub planned: Planned,
     saving: Saving,
     repair: Option<Repair>,
     repair_of_one_order: Option<Repair>,
+    /// Bytes that move since the earlier plan, if that has a second file.
+    moved: Option<u64>,
 }
 
 impl Second {
@@ -37,6 +44,7 @@ impl Second {
         engine: Engine,
         nodes: usize,
         first: &Sources,
+        previous: Option<&Previous>,
     ) -> Result<Self, Failure> {
         if args.replicas <= COPIES {
             return Err(Failure::Input(
@@ -49,7 +57,11 @@ impl Second {
         let sources = Sources::open(&args.files, Some(rule))?;
         let said = args.second_type.as_deref().or(args.key_type.as_deref());
         let bucketing = bucketing(args, engine, said, sources.of, nodes)?;
-        Ok(Self { sources, bucketing })
+        let before = match previous {
+            None => None,
+            Some(previous) => previous.second(rule, bucketing, args)?,
+        };
+        Ok(Self { sources, bucketing, before })
     }
 
     /// Reads the files by the second key, and plans their second file.
@@ -67,13 +79,18 @@ impl Second {
             return Err(Failure::Input(format!("--second {rule} matches no record")));
         }
         let count = nodes.len() as u32;
-        let planned = Plan::place(self.bucketing, nodes, COPIES as usize, &profile.weights, &profile.heaviest());
+        let planned = match &self.before {
+            Some(plan) => plan.on(nodes),
+            None => Plan::place(self.bucketing, nodes, COPIES as usize, &profile.weights, &profile.heaviest()),
+        };
         let planned = planned.map_err(|error| Failure::Input(error.to_string()))?;
         let saving = saving(args, &profile, &planned.plan, factor, COPIES as usize);
         let stored = first.stored as f64 * factor;
         let layout = |first, second| SecondLayout { bytes: stored, nodes: count, first, second };
         let repair = layout(args.replicas - COPIES, COPIES).repair();
-        Ok(SecondFile { rule, planned, saving, repair, repair_of_one_order: layout(args.replicas, 0).repair() })
+        let moved = self.before.is_some().then(|| (planned.moved as f64 * factor) as u64);
+        let repair_of_one_order = layout(args.replicas, 0).repair();
+        Ok(SecondFile { rule, planned, saving, repair, repair_of_one_order, moved })
     }
 }
 
@@ -81,8 +98,8 @@ impl SecondFile {
     /// What is said of it.
     pub fn sentences(&self, args: &KatPlan) -> Vec<String> {
         let saving = format!(
-            "a second file by {}, of {} copies {COPIES}: a run by that key saves {} of {} ({:.1} %), the fullest node has \
-             {:.2} of the mean",
+            "a second file by {}, of {} copies {COPIES}: a run by that key saves {} of {} ({:.1} %), the fullest node \
+             has {:.2} of the mean",
             self.rule,
             count(f64::from(args.replicas)),
             bytes(self.saving.saved()),
@@ -102,7 +119,8 @@ impl SecondFile {
             said(&self.repair),
             said(&self.repair_of_one_order)
         );
-        vec![saving, repair]
+        let moved = self.moved.map(|moved| format!("of its second file {} move since then", bytes(moved as f64)));
+        [saving, repair].into_iter().chain(moved).collect()
     }
 
     /// The same as figures.
@@ -114,6 +132,7 @@ impl SecondFile {
                 "copies": COPIES, "remote_bytes_native": self.saving.native as u64,
                 "saved_bytes": self.saving.saved() as u64, "saved_share": self.saving.share(),
                 "import_bytes": self.saving.import as u64, "imbalance": self.planned.imbalance,
+                "moved_bytes": self.moved,
                 "repair": repair(&self.repair), "repair_of_one_order": repair(&self.repair_of_one_order) })
     }
 }

@@ -7,29 +7,29 @@ use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
 /// A folder of its own for a test, gone at its end.
-struct Scratch(PathBuf);
+pub struct Scratch(pub PathBuf);
 
 impl Scratch {
-    fn new(name: &str) -> Self {
+    pub fn new(name: &str) -> Self {
         let path = std::env::temp_dir().join(format!("trunkline-kat-{name}-{}", std::process::id()));
         let _ = fs::remove_dir_all(&path);
         fs::create_dir_all(&path).expect("a scratch folder");
         Self(path)
     }
-    fn file(&self, name: &str, content: impl AsRef<[u8]>) {
+    pub fn file(&self, name: &str, content: impl AsRef<[u8]>) {
         fs::write(self.0.join(name), content).expect("written");
     }
-    fn plan(&self, args: &[&str]) -> Output {
+    pub fn plan(&self, args: &[&str]) -> Output {
         let mut command = Command::new(env!("CARGO_BIN_EXE_trunkline"));
         command.args(["kat", "plan"]).args(args).current_dir(&self.0);
         command.env("NO_COLOR", "1").env("COLUMNS", "80").stdin(Stdio::null()).output().expect("it starts")
     }
-    fn json(&self, args: &[&str]) -> serde_json::Value {
+    pub fn json(&self, args: &[&str]) -> serde_json::Value {
         let output = self.plan(&[args, &["--json"]].concat());
         assert_eq!(output.status.code(), Some(0), "{}", said(&output));
         serde_json::from_slice(&output.stdout).expect("JSON")
     }
-    fn refused(&self, args: &[&str]) -> String {
+    pub fn refused(&self, args: &[&str]) -> String {
         let output = self.plan(args);
         assert_eq!(output.status.code(), Some(2), "{args:?}: {}", said(&output));
         assert!(output.stdout.is_empty());
@@ -43,12 +43,12 @@ impl Drop for Scratch {
     }
 }
 
-fn said(output: &Output) -> String {
+pub fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 /// Five thousand visits of some hundred users, of whom user-0 makes every fourth.
-fn visits() -> String {
+pub fn visits() -> String {
     let mut text = String::new();
     for visit in 0..5000_u32 {
         let user = if visit % 4 == 0 { 0 } else { visit.wrapping_mul(2_654_435_761) % 997 };
@@ -161,8 +161,8 @@ fn what_cannot_be_planned_is_refused_with_its_reason() {
     scratch.file("words.txt", "no tab here\nnor here\n");
     scratch.file("empty", "");
     scratch.file("image", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR");
-    // The head of a SequenceFile that ends within it: 4 bytes, a name of 25 behind its length, an empty name, and one of
-    // the two flags at byte 31.
+    // The head of a SequenceFile that ends within it: 4 bytes, a name of 25 behind its length, an empty name, and one
+    // of the two flags at byte 31.
     scratch.file("sequence", b"SEQ\x06\x19org.apache.hadoop.io.Text\0\0");
     scratch.file("orc", b"ORC\0\0");
     fs::create_dir(scratch.0.join("folder")).expect("a folder");
@@ -262,7 +262,8 @@ fn another_key_has_a_second_file_and_its_repair() {
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
 }
 
-/// Blocks of 1 MB on two nodes hold as many records as have 2 MB; an interface of 1 Mbit/s sends 125,000 bytes a second.
+/// Blocks of 1 MB on two nodes hold as many records as have 2 MB; an interface of 1 Mbit/s sends 125,000 bytes a
+/// second.
 #[test]
 fn modified_records_wait_and_an_import_has_its_time() {
     let scratch = Scratch::new("modified");

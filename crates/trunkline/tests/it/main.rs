@@ -14,6 +14,8 @@ mod jet_restart;
 #[cfg(feature = "jet")]
 mod jet_run;
 mod kat;
+mod kat_measured;
+mod kat_plan_file;
 mod keeping;
 mod layout;
 #[cfg(feature = "jet")]
