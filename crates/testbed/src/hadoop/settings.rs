@@ -12,6 +12,9 @@ pub const HISTORY_HTTP: u16 = 19_888;
 /// Where HDFS keeps histories.
 pub const HISTORY: &str = "/history";
 
+/// The NameNode's policy: that of `hadoop/`.
+const PLACEMENT_POLICY: &str = "org.apache.hadoop.hdfs.server.blockmanagement.KeyAwareBlockPlacementPolicy";
+
 /// Options of every JVM: small, and started fast.
 pub const JVM: [&str; 6] = [
     "-XX:+UseSerialGC",
@@ -76,6 +79,10 @@ fn hdfs(scenario: &Scenario, layout: &Layout) -> Properties {
         ("dfs.namenode.edits.noeditlogchannelflush", "true".to_owned()),
         ("dfs.client.block.write.locateFollowingBlock.initial.delay.ms", "20".to_owned()),
         ("dfs.namenode.fs-limits.min-block-size", "512".to_owned()),
+        // Files that are not laid out by key stand where HDFS's own policy puts them, which it asks.
+        ("dfs.block.replicator.classname", PLACEMENT_POLICY.to_owned()),
+        // The balancer leaves blocks where their writer asked for the nodes.
+        ("dfs.datanode.block-pinning.enabled", "true".to_owned()),
     ];
     if let Some(coding) = hdfs.erasure_coding {
         // The default policy is an enabled one; folders get it when the cluster is up.

@@ -1,12 +1,16 @@
 //! `trunkline kat`: placement by key on real files.
 
+mod cluster;
 mod history;
 mod import_cost;
 mod json;
+mod load;
+mod placed;
 mod plan_file;
 mod report;
 mod scan;
 mod second;
+mod verify;
 
 use crate::emit;
 use crate::failure::Failure;
@@ -32,6 +36,8 @@ pub fn kat(command: &Kat) -> Result<(), Failure> {
     match command {
         Kat::Plan(args) if args.history.is_empty() => plan(args),
         Kat::Plan(args) => history::plan(args),
+        Kat::Load(args) => load::load(args),
+        Kat::Verify(args) => verify::verify(args),
     }
 }
 

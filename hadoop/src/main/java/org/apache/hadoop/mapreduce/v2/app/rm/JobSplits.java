@@ -13,16 +13,16 @@ import org.apache.hadoop.mapreduce.TypeConverter;
 import org.apache.hadoop.mapreduce.lib.input.FileSplit;
 import org.apache.hadoop.mapreduce.split.JobSplit.TaskSplitMetaInfo;
 import org.apache.hadoop.mapreduce.split.SplitMetaInfoReader;
-import org.apache.hadoop.mapreduce.v2.api.records.JobId;
 import org.apache.hadoop.mapreduce.v2.util.MRApps;
 import org.apache.hadoop.security.UserGroupInformation;
+import org.apache.hadoop.yarn.api.records.ApplicationId;
 import trunkline.hadoop.JobLayout.Split;
 
 /** The splits of a job as its client left them in the staging folder, in the order of its maps. */
 final class JobSplits {
     private JobSplits() {}
 
-    static List<Split> read(Configuration conf, JobId id) throws IOException {
+    static List<Split> read(Configuration conf, ApplicationId id) throws IOException {
         FileSystem files = FileSystem.get(conf);
         String user = UserGroupInformation.getCurrentUser().getShortUserName();
         org.apache.hadoop.mapreduce.JobID job = TypeConverter.fromYarn(id);

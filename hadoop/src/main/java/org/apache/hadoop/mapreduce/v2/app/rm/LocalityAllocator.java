@@ -65,7 +65,8 @@ public final class LocalityAllocator extends RMContainerAllocator {
         waiting = new Waiting<>(conf.getLong(FALLBACK_MS, DEFAULT_FALLBACK_MS));
         JobLayout.Result found;
         try {
-            found = JobLayout.of(JobSplits.read(conf, getJob().getID()), conf.getInt(MRJobConfig.NUM_REDUCES, 1));
+            found = JobLayout.of(
+                    JobSplits.read(conf, getContext().getApplicationID()), conf.getInt(MRJobConfig.NUM_REDUCES, 1));
         } catch (IOException | RuntimeException error) {
             // A job that cannot be placed is still a job.
             LOG.warn("Placement by key is off for this job: its splits cannot be read", error);
