@@ -15,6 +15,8 @@ pub const HISTORY: &str = "/history";
 /// The NameNode's policy: that of `hadoop/`.
 const PLACEMENT_POLICY: &str = "org.apache.hadoop.hdfs.server.blockmanagement.KeyAwareBlockPlacementPolicy";
 
+const LOCALITY_APP_MASTER: &str = "org.apache.hadoop.mapreduce.v2.app.LocalityAppMaster";
+
 /// Options of every JVM: small, and started fast.
 pub const JVM: [&str; 6] = [
     "-XX:+UseSerialGC",
@@ -134,10 +136,28 @@ fn yarn(scenario: &Scenario, layout: &Layout) -> Properties {
     properties
 }
 
+/// Options of a JVM with this heap.
+fn opts(heap: Bytes) -> String {
+    format!("-Xmx{}m {}", mib(heap), JVM.join(" "))
+}
+
+/// Options of AppMasters' JVMs.
+fn am_opts(scenario: &Scenario) -> String {
+    let of = &scenario.mapreduce;
+    opts(of.am_heap.unwrap_or(of.am_memory * 2 / 3))
+}
+
+/// The properties, `name=value`, by which a job of this cluster runs its tasks where its data are laid out by key.
+/// `fallback` is how long a task waits for its nodes.
+pub fn locality(scenario: &Scenario, fallback: Time) -> [String; 2] {
+    [
+        format!("yarn.app.mapreduce.am.command-opts={} {LOCALITY_APP_MASTER}", am_opts(scenario)),
+        format!("trunkline.locality.fallback-ms={}", milliseconds(fallback)),
+    ]
+}
+
 fn mapred(scenario: &Scenario, layout: &Layout) -> Properties {
     let of = &scenario.mapreduce;
-    let opts = |heap: Bytes| format!("-Xmx{}m {}", mib(heap), JVM.join(" "));
-    let am_heap = of.am_heap.unwrap_or(of.am_memory * 2 / 3);
     let reduce_heap = of.reduce_heap.unwrap_or(of.reduce_memory * 4 / 5);
     let small = of.uber.max_bytes.unwrap_or(scenario.hdfs.block);
     // A job that fails by itself is not tried again; one whose AppMaster is killed is, as by default.
@@ -152,7 +172,7 @@ fn mapred(scenario: &Scenario, layout: &Layout) -> Properties {
         ("mapreduce.jobhistory.done-dir", format!("{HISTORY}/done")),
         ("yarn.app.mapreduce.am.staging-dir", "/user".to_owned()),
         ("yarn.app.mapreduce.am.resource.mb", mib(of.am_memory)),
-        ("yarn.app.mapreduce.am.command-opts", opts(am_heap)),
+        ("yarn.app.mapreduce.am.command-opts", am_opts(scenario)),
         ("yarn.app.mapreduce.am.scheduler.heartbeat.interval-ms", milliseconds(of.am_heartbeat)),
         ("mapreduce.am.max-attempts", attempts.to_string()),
         ("mapreduce.map.memory.mb", mib(of.map_memory)),

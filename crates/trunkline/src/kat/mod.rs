@@ -31,6 +31,15 @@ const BUCKETS_A_NODE: usize = 64;
 /// More than this part of the records without a key: the rule is not for these records.
 const UNKEYED: f64 = 0.01;
 
+#[cfg(feature = "testbed")]
+pub use cluster::Cluster;
+#[cfg(feature = "testbed")]
+pub use load::{Wanted, load_into};
+#[cfg(feature = "testbed")]
+pub use placed::Placed;
+#[cfg(feature = "testbed")]
+pub use verify::verify_folder;
+
 /// Runs a command of `kat`.
 pub fn kat(command: &Kat) -> Result<(), Failure> {
     match command {

@@ -35,7 +35,13 @@ impl Placed {
     /// A plan's file.
     pub fn open(path: &Path) -> Result<Self, Failure> {
         let text = Inputs::new(&STOP).text(path)?;
-        let Kept { rule, engine, layout, plan } = plan_file::open(path, &text)?;
+        let digest = blake3::hash(text.as_bytes()).to_hex().to_string();
+        Self::of(plan_file::open(path, &text)?, path, digest)
+    }
+
+    /// A plan that is known, whose file is that path, by its digest.
+    pub fn of(kept: Kept, path: &Path, digest: String) -> Result<Self, Failure> {
+        let Kept { rule, engine, layout, plan } = kept;
         let is_projected = match layout.as_str() {
             "whole" => false,
             "projected" => true,
@@ -62,8 +68,16 @@ impl Placed {
         });
         let first_of_key = first_of_key.collect();
         let judged_type = if engine == Engine::MapReduce { plan.bucketing().key_type().name() } else { "none" };
-        let digest = blake3::hash(text.as_bytes()).to_hex().to_string();
         Ok(Self { plan, is_projected, rule, judged_type, names, first_of_key, digest })
+    }
+
+    /// A plan that no file has, of whole records.
+    #[cfg(feature = "testbed")]
+    pub fn made(plan: Plan, rule: KeyRule, engine: Engine) -> Result<Self, Failure> {
+        let groups = plan.parts().iter().flat_map(|part| part.group.iter().chain([&u32::MAX]));
+        let bytes: Vec<u8> = groups.flat_map(|node| node.to_be_bytes()).collect();
+        let digest = blake3::hash(&bytes).to_hex().to_string();
+        Self::of(Kept { rule, engine, layout: "whole".to_owned(), plan }, Path::new("the plan"), digest)
     }
 
     /// The place of a part in the list of all.
