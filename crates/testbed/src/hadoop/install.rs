@@ -104,9 +104,9 @@ pub fn install(cache: &Path, java: &Java, say: &mut dyn FnMut(&str)) -> Result<I
 /// The name of the jar of placement by key, which follows from its sources.
 fn placement() -> String {
     let mut hasher = blake3::Hasher::new();
-    PLACEMENT.iter().for_each(|(_, text)| {
+    for (_, text) in PLACEMENT {
         hasher.update(text.as_bytes());
-    });
+    }
     format!("trunkline-hadoop-{}.jar", &hasher.finalize().to_hex()[..16])
 }
 
