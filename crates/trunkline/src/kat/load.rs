@@ -104,8 +104,8 @@ pub fn load_into(placed: &Placed, cluster: &Cluster, wanted: &Wanted<'_>) -> Res
     // Also where no part is missing: the records are counted.
     let passes = missing.chunks(wanted.open).chain(missing.is_empty().then_some(&[] as &[usize]));
     for (number, parts) in passes.enumerate() {
-        let mut counted = (number == 0).then_some(&mut loaded);
-        let lines = pass(placed, cluster, wanted, parts, counted.as_deref_mut())?;
+        let counted = (number == 0).then_some(&mut loaded);
+        let lines = pass(placed, cluster, wanted, parts, counted)?;
         for line in lines {
             let field = |at: usize| line.get(at).and_then(|field| field.parse::<u64>().ok()).unwrap_or(0);
             loaded.written[0] += 1;
@@ -155,7 +155,8 @@ fn probe(placed: &Placed, cluster: &Cluster, wanted: &Wanted<'_>) -> Result<(), 
     let mut arguments = vec!["probe", wanted.to];
     (0..times).for_each(|_| arguments.extend(&nodes));
     let found = cluster.ask(&arguments)?;
-    let wrong = |node: &str| found.iter().any(|line| line.get(1).is_some_and(|of| of == node) && line.get(1) != line.get(2));
+    let wrong =
+        |node: &str| found.iter().any(|line| line.get(1).is_some_and(|of| of == node) && line.get(1) != line.get(2));
     let wrong: Vec<&str> = nodes.iter().copied().filter(|node| wrong(node)).collect();
     if 2 * wrong.len() <= nodes.len() {
         if !wrong.is_empty() && !wanted.quiet {
@@ -218,7 +219,9 @@ fn pass(
         failing: &failing,
         pace: wanted.limit.map(|limit| (limit, Clock::start(), 0)),
     };
-    parts.iter().for_each(|part| writer.is_wanted[*part] = true);
+    for part in parts {
+        writer.is_wanted[*part] = true;
+    }
     let local = wanted.files.iter().filter(|file| !file.starts_with(IN_HDFS));
     let size = local.filter_map(|file| Some(fs::metadata(file).ok()?.len())).sum();
     let meter = ByteMeter::new(size, wanted.quiet);
