@@ -14,6 +14,7 @@ mod jet_restart;
 #[cfg(feature = "jet")]
 mod jet_run;
 mod kat;
+mod kat_cluster;
 mod keeping;
 mod layout;
 #[cfg(feature = "jet")]
