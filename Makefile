@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 TRUNKLINE := target/release/trunkline
 
-.PHONY: help demo test lint test-rust test-studies test-report audit build bench study report clean
+.PHONY: help demo test lint test-rust test-hadoop test-studies test-report audit build bench study report clean
 
 help: ## what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -19,6 +19,9 @@ lint: ## formatting, lints and documentation, warnings are errors
 
 test-rust: ## the tests in Rust
 	@scripts/test rust
+
+test-hadoop: ## what runs within Hadoop (Java)
+	@scripts/test hadoop
 
 test-studies: ## every study in its short form
 	@scripts/test studies

@@ -21,10 +21,8 @@ pub enum Failure {
     /// The simulation went well, and the job in it failed.
     Job(String),
     /// A real job, or the real cluster under it, failed.
-    #[cfg(feature = "testbed")]
     RealJob(String),
     /// This machine, or this user, lacks a capability.
-    #[cfg(any(feature = "jet", feature = "testbed"))]
     Missing(String),
     /// A program that was run for the user ended with this code, and has said why itself.
     #[cfg(feature = "testbed")]
@@ -49,9 +47,7 @@ impl Failure {
             Self::Internal(_) => exit::INTERNAL,
             Self::Input(_) => exit::INPUT,
             Self::Job(_) => exit::JOB,
-            #[cfg(feature = "testbed")]
             Self::RealJob(_) => exit::JOB,
-            #[cfg(any(feature = "jet", feature = "testbed"))]
             Self::Missing(_) => exit::MISSING,
             #[cfg(feature = "testbed")]
             Self::Program(code) => *code,
@@ -83,9 +79,7 @@ impl Failure {
             Self::Runs(error @ (Error::Interrupted | Error::Kept(_))) => format!("{error}\n"),
             Self::Runs(error) => format!("error: {error}\n"),
             Self::Input(message) | Self::Output(message) => format!("error: {message}\n"),
-            #[cfg(any(feature = "jet", feature = "testbed"))]
             Self::Missing(message) => format!("error: {message}\n"),
-            #[cfg(feature = "testbed")]
             Self::RealJob(reason) => format!("failed: {reason}\n"),
             Self::Job(reason) => format!("the simulated job failed: {reason}\n"),
             #[cfg(feature = "testbed")]

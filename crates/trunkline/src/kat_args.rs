@@ -23,6 +23,78 @@ A key is found by: first-tab (the text before the first tab; the default), colum
                   (its first group, or its match), json:PATH, tokens (the words), line; in files that have them by \
                   column:NAME (Avro, Parquet) or key (SequenceFile).")]
     Plan(Box<KatPlan>),
+    /// Write files into HDFS as a plan has them: each record in its bucket's file, whose blocks stand on its nodes
+    #[command(after_help = "Examples:
+  trunkline kat load plan.json visits.tsv --to /data/visits
+  trunkline kat load plan.json hdfs:/raw/visits --to /data/visits --limit 200Mbit/s
+  trunkline kat load plan.json words.txt --to /data/words --testbed hadoop
+
+The NameNode needs the policy of trunkline-hadoop.jar (guide: placement on a cluster). The same command goes on where it
+was interrupted: files that stand in the folder are whole.")]
+    Load(Box<KatLoad>),
+    /// Check files that were loaded: each record is in its key's bucket, each block on its nodes
+    #[command(after_help = "Example:
+  trunkline kat verify plan.json /data/visits
+
+Of MapReduce's layouts Hadoop's own HashPartitioner is asked, too. What is wrong ends with exit code 3.")]
+    Verify(Box<KatVerify>),
+}
+
+/// Which cluster, and how a client of it is started.
+#[derive(Debug, clap::Args)]
+pub struct ClusterArgs {
+    /// The program that runs Hadoop's classes
+    #[arg(long, value_name = "PROGRAM", default_value = "hadoop", value_hint = ValueHint::CommandName)]
+    pub hadoop: PathBuf,
+    /// trunkline-hadoop.jar, as Maven builds it in hadoop/ [default: that of Hadoop's class path]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub jar: Option<PathBuf>,
+    /// The cluster of `trunkline testbed hadoop up` of this name, in place of one elsewhere
+    #[cfg(feature = "testbed")]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["hadoop", "jar"])]
+    pub testbed: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct KatLoad {
+    /// A plan of `trunkline kat plan -o`
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub plan: PathBuf,
+    /// Files of text, a record a line, plain or compressed; those that begin with hdfs: are read from HDFS
+    #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub files: Vec<String>,
+    /// The folder in HDFS, which is new or holds a part of the same load
+    #[arg(long, value_name = "FOLDER")]
+    pub to: String,
+    #[command(flatten)]
+    pub cluster: ClusterArgs,
+    /// The most bits of records a second
+    #[arg(long, value_name = "RATE", value_parser = rate)]
+    pub limit: Option<BitRate>,
+    /// So many files are written at a time; for more the input is read again
+    #[arg(long, value_name = "N", default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub open: u32,
+    /// How many seconds a file's blocks have to get all their replicas
+    #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u32).range(1..=86_400))]
+    pub patience: u32,
+    /// Show no progress
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct KatVerify {
+    /// The plan by which the files were loaded
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub plan: PathBuf,
+    /// Their folder in HDFS
+    #[arg(value_name = "FOLDER")]
+    pub folder: String,
+    #[command(flatten)]
+    pub cluster: ClusterArgs,
+    /// Show no progress
+    #[arg(long, short)]
+    pub quiet: bool,
 }
 
 #[derive(Debug, clap::Args)]

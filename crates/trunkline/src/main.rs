@@ -47,6 +47,8 @@ mod testbed_hadoop;
 #[cfg(feature = "testbed")]
 mod testbed_hadoop_args;
 #[cfg(feature = "testbed")]
+mod testbed_hadoop_kat;
+#[cfg(feature = "testbed")]
 mod testbed_hadoop_predict;
 #[cfg(feature = "testbed")]
 mod testbed_hadoop_run;

@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::interrupt::STOP;
 use history::import::{self, ImportError, Imported, Interface, Settings, Sources};
 use runs::{Error, Inputs};
-use scenario::Scenario;
+use scenario::{PlacementKind, Scenario};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -63,6 +63,10 @@ impl RecordedRun {
             ImportError::Scenario(error) => Failure::Runs(Error::Scenario(error)),
             other => Failure::Input(format!("{}: {other}", history.display())),
         })?;
+        if imported.scenario.hdfs.placement.kind == PlacementKind::ByKey {
+            // The history tells the hosts of splits, not whose keys they hold: they are laid out anew.
+            imported.scenario.job.iter_mut().for_each(|job| job.split_hosts.clear());
+        }
         sim::parse(&found.job.id, &imported.to_toml(), &[]).map_err(Error::Scenario)?;
         let submitted = submission(&imported.scenario)?;
         for fault in &mut imported.scenario.faults {

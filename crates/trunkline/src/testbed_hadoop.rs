@@ -209,6 +209,7 @@ fn bring_up(args: &Up) -> Result<(), Failure> {
         "folder": record.folder,
         "jars": installed.jars,
         "own_jar": installed.own_jar,
+        "placement_jar": installed.placement_jar,
         "java_home": java.home,
         "java": java.version,
     });
@@ -337,6 +338,7 @@ fn supervise() -> Result<(), Failure> {
         folder: text("folder").into(),
         jars: text("jars").into(),
         own_jar: text("own_jar").into(),
+        placement_jar: text("placement_jar").into(),
         java: Java { home: text("java_home").into(), version: text("java") },
         disk_rates: sim::machines(&scenario).first().map_or([0.0; 2], |machine| [machine.read, machine.write]),
         scenario,

@@ -29,6 +29,7 @@ a testbed cannot be is refused. It has to be run as root. Hadoop is fetched by M
   trunkline testbed hadoop run wordcount-nocombine --input 128MB --reducers 4 --predict
   trunkline testbed hadoop run terasort --limit 10min --out results/terasort
   trunkline testbed hadoop run dfsio-write --input 256MB --maps 8 --property dfs.replication=3
+  trunkline testbed hadoop run wordcount-nocombine --kat --predict
   trunkline testbed hadoop run path/to/job.jar -- Main /trunkline/in /out
 
 Jobs: wordcount, wordcount-nocombine, terasort, grep, pi, dfsio-write, dfsio-read, or a jar with its arguments. Text and
@@ -122,6 +123,9 @@ pub struct Run {
     /// Import the job's history, simulate it, and show simulated beside real
     #[arg(long)]
     pub predict: bool,
+    /// Run the job twice: as it is, and with its input laid out by key and its tasks where that stands
+    #[arg(long)]
+    pub kat: bool,
     /// Leave out the cluster's faults
     #[arg(long)]
     pub without_faults: bool,

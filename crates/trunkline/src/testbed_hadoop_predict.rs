@@ -7,20 +7,37 @@ use crate::interrupt::STOP;
 use crate::progress::Meter;
 use crate::recorded_run::RecordedRun;
 use history::JobHistory;
+use results::RunResult;
 use runs::{Effort, Inputs, Likeness, Recorded, Told};
-use scenario::Fault;
+use scenario::{Fault, PlacementKind};
 use std::path::Path;
+
+/// What a simulation says of a job.
+pub struct Predicted {
+    /// From its launch to its end, in seconds.
+    pub seconds: f64,
+    /// Bytes that the interfaces of all workers received.
+    pub into_workers: u64,
+}
 
 /// Imports a job from the results of its run, simulates it, and says simulated beside real. `target` gets the simulated
 /// run of the same attempts, with its page.
-pub fn predict(results: &Path, job: &JobHistory, target: &Path, quiet: bool, silent: bool) -> Result<(), Failure> {
+pub fn predict(
+    results: &Path,
+    job: &JobHistory,
+    target: &Path,
+    quiet: bool,
+    silent: bool,
+) -> Result<Option<Predicted>, Failure> {
     let RecordedRun { mut imported, interfaces, history, remark } = RecordedRun::open(results, Some(&job.id))?;
+    let is_by_key = imported.scenario.hdfs.placement.kind == PlacementKind::ByKey;
     let inputs = Inputs::new(&STOP);
     let meter = Meter::new(1, quiet);
     let progress = |run: usize, progress: &sim::Progress| meter.update(run, progress);
     let effort = Effort { threads: Some(1), stop: &STOP, progress: &progress };
     let asked = Asked { none: false, strict: false, to_output: silent };
     let checked = import_check::fit(&mut imported, asked, &effort)?;
+    let predicted = checked.as_ref().and_then(|checked| checked.result.as_ref()).and_then(of_result);
     if !silent {
         for fault in &imported.scenario.faults {
             emit(&format!("simulated, as it was: {}\n", fault_words(fault)))?;
@@ -29,10 +46,14 @@ pub fn predict(results: &Path, job: &JobHistory, target: &Path, quiet: bool, sil
         import_check::report(&imported, checked.as_ref(), asked)?;
     }
     let mut scenario = imported.scenario.clone();
-    let job = inputs.replay(&mut scenario, &history)?;
+    let (job, likeness) = if is_by_key {
+        (imported.job.clone(), Likeness::Made)
+    } else {
+        (inputs.replay(&mut scenario, &history)?, Likeness::Replayed)
+    };
     // One run stands for all: its attempts take what equal ones take on average.
     scenario.mapreduce.task_variation = 0.0;
-    let recorded = Recorded { job, likeness: Likeness::Replayed, interfaces, remark };
+    let recorded = Recorded { job, likeness, interfaces, remark };
     let told = Told { recorded: Some(&recorded), changes: &[] };
     let single = runs::single(&scenario, told, None, target, &effort);
     meter.finish();
@@ -41,7 +62,7 @@ pub fn predict(results: &Path, job: &JobHistory, target: &Path, quiet: bool, sil
         // Where an attempt runs is chance, and on slow links it decides: with few maps one that is far from its input
         // can double a job's time. Both are said, so that the chance is not taken for the model's error.
         let whole = single.comparison.as_ref().and_then(|comparison| comparison.rows.first());
-        if let Some(row) = whole.filter(|row| row.actual > 0.0) {
+        if let Some(row) = whole.filter(|row| row.actual > 0.0 && !is_by_key) {
             let error = 100.0 * (row.predicted / row.actual - 1.0);
             emit(&format!(
                 "with the attempts where and when they were: {}: {:.1} {} ({error:+.1} %)\n",
@@ -50,7 +71,15 @@ pub fn predict(results: &Path, job: &JobHistory, target: &Path, quiet: bool, sil
         }
         emit(&format!("the page: {}/report.html\n", target.display()))?;
     }
-    Ok(())
+    Ok(predicted)
+}
+
+fn of_result(result: &RunResult) -> Option<Predicted> {
+    let job = result.jobs.first()?;
+    let seconds = job.finish?.saturating_sub(job.launch?).as_secs_f64();
+    // The master is the first of the nodes.
+    let into_workers = result.nodes.iter().skip(1).map(|node| node.interface_received.get()).sum();
+    Some(Predicted { seconds, into_workers })
 }
 
 /// A fault with its times after the submission of the job, which is not that of the run.

@@ -6,7 +6,8 @@ use crate::screen::Screen;
 use crate::table::Table;
 use crate::testbed_hadoop::{links_file, need_room, need_root, running};
 use crate::testbed_hadoop_args::Run;
-use crate::testbed_hadoop_predict::predict;
+use crate::testbed_hadoop_kat as kat;
+use crate::testbed_hadoop_predict::{Predicted, predict};
 use crate::{emit, interrupt};
 use history::JobHistory;
 use runs::{Clock, Error, Folder, Inputs, Which};
@@ -18,7 +19,7 @@ use std::io::{self, IsTerminal, Write as _};
 use std::path::Path;
 use std::time::Duration;
 use testbed::hadoop::faults::{Deed, FaultSession};
-use testbed::hadoop::{self, Check, Client, HadoopError, Hdfs, Job, Kind, Load, Ran, Running, Sample};
+use testbed::hadoop::{self, Check, Client, HadoopError, Hdfs, Input, Job, Kind, Load, Ran, Running, Sample};
 use testbed::link::{Host, Traffic};
 use units::{Bytes, Time};
 
@@ -54,6 +55,7 @@ pub fn run(args: &Run) -> Result<(), Failure> {
     need_root()?;
     let job = Job {
         kind: args.job.clone(),
+        text: if args.kat { Input::Words } else { Input::Lines },
         input: args.input,
         maps: args.maps,
         reducers: args.reducers,
@@ -71,18 +73,40 @@ pub fn run(args: &Run) -> Result<(), Failure> {
         let copies = 2 * u64::from(scenario.hdfs.replication) + 2;
         need_room(&record.folder, job.input.get().saturating_mul(copies), "the job with its replicas")?;
     }
-    let target = args.out.clone().unwrap_or_else(|| Path::new("results").join("hadoop").join(job.name()));
-    let folder = Folder::create(&target).map_err(Error::from)?;
-    let measured = measure(args, &job, &cluster, &scenario, folder.path())?;
+    let results = Path::new("results").join("hadoop");
+    if args.kat {
+        let target = args.out.clone().unwrap_or_else(|| results.join(format!("{}-kat", job.name())));
+        return kat::run(args, job, &cluster, &scenario, &target);
+    }
+    let target = args.out.clone().unwrap_or_else(|| results.join(job.name()));
+    one(args, &job, &cluster, scenario, &target).map(|_| ())
+}
+
+/// A job that was run.
+pub struct Outcome {
+    /// From the launch to the end of its jobs, in seconds.
+    pub seconds: f64,
+    /// Bytes that the interfaces of all workers received.
+    pub into_workers: u64,
+    /// The same as simulated.
+    pub predicted: Option<Predicted>,
+    /// Seconds of processors that others on this machine had meanwhile.
+    pub others_s: f64,
+}
+
+/// Runs a job, and leaves a folder with what it did.
+pub fn one(args: &Run, job: &Job, cluster: &Running, scenario: Scenario, target: &Path) -> Result<Outcome, Failure> {
+    let folder = Folder::create(target).map_err(Error::from)?;
+    let measured = measure(args, job, cluster, &scenario, folder.path())?;
     folder.file("cluster.toml", cluster_toml(as_it_was(scenario, &measured)).as_bytes()).map_err(Error::from)?;
-    folder.file("run.toml", run_toml(&job, &measured).as_bytes()).map_err(Error::from)?;
-    let result = format!("{:#}\n", result_json(&job, &cluster, &measured));
+    folder.file("run.toml", run_toml(job, &measured).as_bytes()).map_err(Error::from)?;
+    let result = format!("{:#}\n", result_json(job, cluster, &measured));
     folder.file("result.json", result.as_bytes()).map_err(Error::from)?;
     folder.commit().map_err(Error::from)?;
     if args.json {
         emit(&result)?;
     } else {
-        emit(&summary(&job, &cluster, &measured, &target))?;
+        emit(&summary(job, cluster, &measured, target))?;
     }
     if let Check::Wrong(what) = &measured.check {
         return Err(Failure::RealJob(format!("the output is wrong: {what}; results: {}", target.display())));
@@ -90,13 +114,21 @@ pub fn run(args: &Run) -> Result<(), Failure> {
     if let Some((deed, why)) = measured.deeds.iter().find_map(|deed| Some((deed, deed.failed.as_ref()?))) {
         return Err(Failure::RealJob(format!("a fault was not made: {}: {why}", deed.what)));
     }
+    let mut predicted = None;
     if args.predict {
         for job in &measured.jobs {
             let own = if measured.jobs.len() == 1 { "predicted".to_owned() } else { format!("predicted-{}", job.id) };
-            predict(&target, job, &target.join(own), args.quiet, args.json)?;
+            predicted = predict(target, job, &target.join(own), args.quiet, args.json)?;
         }
     }
-    Ok(())
+    let spans = measured.jobs.iter().filter_map(|job| Some((job.launch_ms, job.finish_ms?)));
+    let (begin, end) = spans.fold((i64::MAX, 0), |all, span| (all.0.min(span.0), all.1.max(span.1)));
+    Ok(Outcome {
+        seconds: end.saturating_sub(begin).max(0) as f64 / 1e3,
+        into_workers: measured.traffic.iter().skip(1).map(|(_, traffic)| traffic.received).sum(),
+        predicted,
+        others_s: load(&measured, begin, end).map_or(0.0, |load| load.other_s),
+    })
 }
 
 /// Keeps other jobs off a cluster: what is measured would be of both.

@@ -43,6 +43,8 @@ pub struct Plan {
     pub jars: PathBuf,
     /// The jar of our own jobs.
     pub own_jar: PathBuf,
+    /// The jar of placement by key.
+    pub placement_jar: PathBuf,
     /// The Java runtime of daemons and clients.
     pub java: Java,
     /// What the scenario's disks read and write, in bytes per second: what slow disks are a part of.
@@ -323,8 +325,10 @@ fn write_files(plan: &Plan, layout: &Layout, names: &[&str]) -> Result<(), Hadoo
     }
     write(layout.hosts(), &hosts)?;
     write(layout.scenario(), &plan.scenario.to_toml())?;
-    let copied = fs::copy(&plan.own_jar, layout.own_jar());
-    copied.map(|_| ()).map_err(HadoopError::system(format!("copy {}", plan.own_jar.display())))
+    for (jar, to) in [(&plan.own_jar, layout.own_jar()), (&plan.placement_jar, layout.placement_jar())] {
+        fs::copy(jar, to).map_err(HadoopError::system(format!("copy {}", jar.display())))?;
+    }
+    Ok(())
 }
 
 /// Mounts a file or folder over another, for this namespace of mounts.

@@ -17,10 +17,30 @@ const POM: &str = include_str!("../../hadoop/pom.xml");
 const WORD_COUNT: &str = include_str!("../../hadoop/WordCount.java");
 /// A line for each jar: its BLAKE3 digest in hexadecimal, and its name.
 const DIGESTS: &str = include_str!("../../hadoop/jars.b3");
+/// A source of `hadoop/`: its path there, and its text.
+macro_rules! source {
+    ($path:literal) => {
+        ($path, include_str!(concat!("../../../../hadoop/src/main/java/", $path)))
+    };
+}
 const JARS: &str = "lib";
 const PARTIAL: &str = "lib.partial";
 /// The class that is compiled here, and its jar.
 const WORD_COUNT_CLASS: &str = "WordCount";
+/// The sources of `hadoop/`, which Maven builds for clusters elsewhere.
+const PLACEMENT: [(&str, &str); 11] = [
+    source!("org/apache/hadoop/hdfs/server/blockmanagement/KeyAwareBlockPlacementPolicy.java"),
+    source!("org/apache/hadoop/hdfs/server/blockmanagement/StrayReplicas.java"),
+    source!("org/apache/hadoop/mapreduce/v2/app/LocalityAppMaster.java"),
+    source!("org/apache/hadoop/mapreduce/v2/app/rm/JobSplits.java"),
+    source!("org/apache/hadoop/mapreduce/v2/app/rm/LocalityAllocator.java"),
+    source!("trunkline/hadoop/Buckets.java"),
+    source!("trunkline/hadoop/JobLayout.java"),
+    source!("trunkline/hadoop/Kat.java"),
+    source!("trunkline/hadoop/PlacedFile.java"),
+    source!("trunkline/hadoop/PlacedWriter.java"),
+    source!("trunkline/hadoop/Waiting.java"),
+];
 /// The jar of our own jobs, among the others.
 pub const OWN_JAR: &str = "trunkline-jobs.jar";
 
@@ -31,6 +51,8 @@ pub struct Installation {
     pub jars: PathBuf,
     /// The jar of our own jobs.
     pub own_jar: PathBuf,
+    /// The jar of placement by key: the NameNode's policy, the AppMaster, and what `trunkline kat` starts.
+    pub placement_jar: PathBuf,
 }
 
 /// The user's cache for Hadoop: below `XDG_CACHE_HOME`, else `~/.cache`.
@@ -43,7 +65,7 @@ pub fn cache() -> Result<PathBuf, HadoopError> {
 
 /// Whether all jars lie in a cache, and what it lacks to fetch them if not.
 pub fn lacking(cache: &Path) -> Option<HadoopError> {
-    let complete = is_complete(&cache.join(JARS)) && cache.join(OWN_JAR).is_file();
+    let complete = is_complete(&cache.join(JARS)) && cache.join(OWN_JAR).is_file() && cache.join(placement()).is_file();
     if complete {
         return None;
     }
@@ -69,9 +91,23 @@ pub fn install(cache: &Path, java: &Java, say: &mut dyn FnMut(&str)) -> Result<I
     let own_jar = cache.join(OWN_JAR);
     if !own_jar.is_file() {
         say("compiling our own jobs");
-        compile(cache, java, &jars, &own_jar)?;
+        compile(cache, java, &jars, &[(&format!("{WORD_COUNT_CLASS}.java"), WORD_COUNT)], &own_jar)?;
     }
-    Ok(Installation { jars, own_jar })
+    let placement_jar = cache.join(placement());
+    if !placement_jar.is_file() {
+        say("compiling placement by key");
+        compile(cache, java, &jars, &PLACEMENT, &placement_jar)?;
+    }
+    Ok(Installation { jars, own_jar, placement_jar })
+}
+
+/// The name of the jar of placement by key, which follows from its sources.
+fn placement() -> String {
+    let mut hasher = blake3::Hasher::new();
+    for (_, text) in PLACEMENT {
+        hasher.update(text.as_bytes());
+    }
+    format!("trunkline-hadoop-{}.jar", &hasher.finalize().to_hex()[..16])
 }
 
 /// The digests by name.
@@ -142,21 +178,26 @@ fn fetch(cache: &Path) -> Result<(), HadoopError> {
     fs::rename(&partial, &jars).map_err(writing())
 }
 
-/// Compiles our jobs into a jar.
-fn compile(cache: &Path, java: &Java, jars: &Path, own: &Path) -> Result<(), HadoopError> {
+/// Compiles sources, paths and texts, into a jar.
+fn compile(cache: &Path, java: &Java, jars: &Path, sources: &[(&str, &str)], jar: &Path) -> Result<(), HadoopError> {
     let writing = || HadoopError::system(format!("write into {}", cache.display()));
     let folder = cache.join("jobs");
     let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(folder.join("classes")).map_err(writing())?;
-    let source = folder.join(format!("{WORD_COUNT_CLASS}.java"));
-    fs::write(&source, WORD_COUNT).map_err(writing())?;
+    let classes = folder.join("classes");
+    fs::create_dir_all(&classes).map_err(writing())?;
     let mut javac = Command::new(java.tool("javac")?);
-    javac.args(["-proc:none", "-nowarn", "-cp"]).arg(jars.join("*")).arg("-d").arg(folder.join("classes"));
-    finish(javac.arg(&source))?;
-    let partial = cache.join(format!("{OWN_JAR}.partial"));
-    let mut jar = Command::new(java.tool("jar")?);
-    finish(jar.arg("cf").arg(&partial).arg("-C").arg(folder.join("classes")).arg("."))?;
-    fs::rename(&partial, own).map_err(writing())
+    javac.args(["-proc:none", "-nowarn", "--release", "11", "-cp"]).arg(jars.join("*")).arg("-d").arg(&classes);
+    for (path, text) in sources {
+        let source = folder.join(path);
+        fs::create_dir_all(source.parent().unwrap_or(&folder)).map_err(writing())?;
+        fs::write(&source, text).map_err(writing())?;
+        javac.arg(&source);
+    }
+    finish(&mut javac)?;
+    let partial = jar.with_extension("partial");
+    let mut command = Command::new(java.tool("jar")?);
+    finish(command.arg("cf").arg(&partial).arg("-C").arg(&classes).arg("."))?;
+    fs::rename(&partial, jar).map_err(writing())
 }
 
 #[cfg(test)]

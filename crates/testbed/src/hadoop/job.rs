@@ -59,11 +59,24 @@ impl FromStr for Kind {
     }
 }
 
+/// The text that jobs over text read.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Input {
+    /// Lines of words.
+    Lines,
+    /// The same words, one on each line.
+    Words,
+    /// Those in a folder of HDFS, which was loaded.
+    Placed(String),
+}
+
 /// A job as it is asked for.
 #[derive(Clone, Debug)]
 pub struct Job {
     /// What it does.
     pub kind: Kind,
+    /// The text that it reads, if it reads text.
+    pub text: Input,
     /// The size of its input; of what `DfsioWrite` writes.
     pub input: Bytes,
     /// Files of DFSIO, maps of pi.
@@ -204,9 +217,15 @@ impl Job {
     /// Text of the asked size in HDFS; the counts of its words.
     fn text(&self, hdfs: Hdfs<'_>, client: &mut Client<'_>) -> Result<Counts, HadoopError> {
         let path = self.text_path();
-        let text = Text::of(self.input.get());
+        let text = match self.text {
+            Input::Lines => Text::of(self.input.get()),
+            Input::Words | Input::Placed(_) => Text::of_words(self.input.get()),
+        };
         let writing = || HadoopError::system("make text");
         let (counts, length) = text.write(&mut io::sink()).map_err(writing())?;
+        if matches!(self.text, Input::Placed(_)) {
+            return Ok(counts);
+        }
         if held(hdfs, &path)? != length {
             (client.say)(&format!("putting {} of text into HDFS", self.input));
             let partial = format!("{FOLDER}/partial");
@@ -222,8 +241,13 @@ impl Job {
         Ok(counts)
     }
 
-    fn text_path(&self) -> String {
-        format!("{FOLDER}/in/text-{}", self.input.get())
+    /// The folder of the text.
+    pub fn text_path(&self) -> String {
+        match &self.text {
+            Input::Lines => format!("{FOLDER}/in/text-{}", self.input.get()),
+            Input::Words => format!("{FOLDER}/in/words-{}", self.input.get()),
+            Input::Placed(folder) => folder.clone(),
+        }
     }
 
     /// Records of TeraGen in HDFS; their checksum.
@@ -355,7 +379,7 @@ mod tests {
 
     fn job(kind: Kind) -> Job {
         let input = Bytes::from_mib(1);
-        Job { kind, input, maps: 4, reducers: None, properties: Vec::new(), arguments: Vec::new() }
+        Job { kind, text: Input::Lines, input, maps: 4, reducers: None, properties: Vec::new(), arguments: Vec::new() }
     }
 
     #[test]

@@ -75,6 +75,10 @@ impl Layout {
     pub fn own_jar(&self) -> PathBuf {
         self.folder.join("jobs.jar")
     }
+    /// The jar of placement by key.
+    pub fn placement_jar(&self) -> PathBuf {
+        self.folder.join("placement.jar")
+    }
     /// The names of all hosts, as `/etc/hosts` has them.
     pub fn hosts(&self) -> PathBuf {
         self.folder.join("hosts")
@@ -100,11 +104,11 @@ impl Layout {
     }
     /// The class path of tasks.
     pub(super) fn class_path(&self) -> String {
-        format!("{},{}/*", self.conf().display(), self.jars().display())
+        format!("{},{}/*,{}", self.conf().display(), self.jars().display(), self.placement_jar().display())
     }
     /// The class path of daemons and clients.
     pub fn java_class_path(&self) -> String {
-        format!("{}:{}/*", self.conf().display(), self.jars().display())
+        format!("{}:{}/*:{}", self.conf().display(), self.jars().display(), self.placement_jar().display())
     }
 
     /// Makes the folders, those of nodes for their owner. The folder itself must not exist.

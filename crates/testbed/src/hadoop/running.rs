@@ -124,8 +124,14 @@ impl Running {
     /// Starts a program on the master with the daemons' rights, among the cluster's processes and mounts. It ends with
     /// the cluster.
     pub fn spawn(&self, command: &mut Command) -> io::Result<Child> {
+        command.stdin(Stdio::null());
+        self.spawn_piped(command)
+    }
+
+    /// The same with the standard input that the command has.
+    pub fn spawn_piped(&self, command: &mut Command) -> io::Result<Child> {
         command.uid(self.owner.uid.as_raw()).gid(self.owner.gid.as_raw());
-        command.current_dir(self.layout.node(CLIENT)).stdin(Stdio::null()).process_group(0);
+        command.current_dir(self.layout.node(CLIENT)).process_group(0);
         self.master().within(|| {
             setns(&self.processes, CloneFlags::CLONE_NEWPID)?;
             // A thread that shares its working folder with others cannot change what is mounted where.

@@ -12,6 +12,11 @@ pub const HISTORY_HTTP: u16 = 19_888;
 /// Where HDFS keeps histories.
 pub const HISTORY: &str = "/history";
 
+/// The NameNode's policy: that of `hadoop/`.
+const PLACEMENT_POLICY: &str = "org.apache.hadoop.hdfs.server.blockmanagement.KeyAwareBlockPlacementPolicy";
+
+const LOCALITY_APP_MASTER: &str = "org.apache.hadoop.mapreduce.v2.app.LocalityAppMaster";
+
 /// Options of every JVM: small, and started fast.
 pub const JVM: [&str; 6] = [
     "-XX:+UseSerialGC",
@@ -76,6 +81,10 @@ fn hdfs(scenario: &Scenario, layout: &Layout) -> Properties {
         ("dfs.namenode.edits.noeditlogchannelflush", "true".to_owned()),
         ("dfs.client.block.write.locateFollowingBlock.initial.delay.ms", "20".to_owned()),
         ("dfs.namenode.fs-limits.min-block-size", "512".to_owned()),
+        // Files that are not laid out by key stand where HDFS's own policy puts them, which it asks.
+        ("dfs.block.replicator.classname", PLACEMENT_POLICY.to_owned()),
+        // The balancer leaves blocks where their writer asked for the nodes.
+        ("dfs.datanode.block-pinning.enabled", "true".to_owned()),
     ];
     if let Some(coding) = hdfs.erasure_coding {
         // The default policy is an enabled one; folders get it when the cluster is up.
@@ -127,10 +136,28 @@ fn yarn(scenario: &Scenario, layout: &Layout) -> Properties {
     properties
 }
 
+/// Options of a JVM with this heap.
+fn opts(heap: Bytes) -> String {
+    format!("-Xmx{}m {}", mib(heap), JVM.join(" "))
+}
+
+/// Options of AppMasters' JVMs.
+fn am_opts(scenario: &Scenario) -> String {
+    let of = &scenario.mapreduce;
+    opts(of.am_heap.unwrap_or(of.am_memory * 2 / 3))
+}
+
+/// The properties, `name=value`, by which a job of this cluster runs its tasks where its data are laid out by key.
+/// `fallback` is how long a task waits for its nodes.
+pub fn locality(scenario: &Scenario, fallback: Time) -> [String; 2] {
+    [
+        format!("yarn.app.mapreduce.am.command-opts={} {LOCALITY_APP_MASTER}", am_opts(scenario)),
+        format!("trunkline.locality.fallback-ms={}", milliseconds(fallback)),
+    ]
+}
+
 fn mapred(scenario: &Scenario, layout: &Layout) -> Properties {
     let of = &scenario.mapreduce;
-    let opts = |heap: Bytes| format!("-Xmx{}m {}", mib(heap), JVM.join(" "));
-    let am_heap = of.am_heap.unwrap_or(of.am_memory * 2 / 3);
     let reduce_heap = of.reduce_heap.unwrap_or(of.reduce_memory * 4 / 5);
     let small = of.uber.max_bytes.unwrap_or(scenario.hdfs.block);
     // A job that fails by itself is not tried again; one whose AppMaster is killed is, as by default.
@@ -145,7 +172,7 @@ fn mapred(scenario: &Scenario, layout: &Layout) -> Properties {
         ("mapreduce.jobhistory.done-dir", format!("{HISTORY}/done")),
         ("yarn.app.mapreduce.am.staging-dir", "/user".to_owned()),
         ("yarn.app.mapreduce.am.resource.mb", mib(of.am_memory)),
-        ("yarn.app.mapreduce.am.command-opts", opts(am_heap)),
+        ("yarn.app.mapreduce.am.command-opts", am_opts(scenario)),
         ("yarn.app.mapreduce.am.scheduler.heartbeat.interval-ms", milliseconds(of.am_heartbeat)),
         ("mapreduce.am.max-attempts", attempts.to_string()),
         ("mapreduce.map.memory.mb", mib(of.map_memory)),

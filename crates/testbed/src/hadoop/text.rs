@@ -11,6 +11,7 @@ pub struct Text {
     /// For each word, the sum of all weights up to its own.
     sums: Vec<u64>,
     bytes: u64,
+    per_line: usize,
 }
 
 /// How often each word comes.
@@ -29,6 +30,15 @@ const SEED: u64 = 7;
 impl Text {
     /// A text of at least so many bytes, and less than a line more.
     pub fn of(bytes: u64) -> Self {
+        Self::with_lines_of(PER_LINE, bytes)
+    }
+
+    /// The same words in the same order, one on each line.
+    pub fn of_words(bytes: u64) -> Self {
+        Self::with_lines_of(1, bytes)
+    }
+
+    fn with_lines_of(per_line: usize, bytes: u64) -> Self {
         let mut random = RandomStream::new(SEED, "testbed/words", 0);
         let mut known = std::collections::BTreeSet::new();
         let (mut words, mut sums, mut sum) = (Vec::with_capacity(WORDS), Vec::with_capacity(WORDS), 0);
@@ -41,7 +51,7 @@ impl Text {
                 sums.push(sum);
             }
         }
-        Self { words, sums, bytes }
+        Self { words, sums, bytes, per_line }
     }
 
     /// Writes the text; the counts of its words, and its length.
@@ -52,12 +62,12 @@ impl Text {
         let (mut length, mut line) = (0, String::new());
         while length < self.bytes {
             line.clear();
-            for place in 0..PER_LINE {
+            for place in 0..self.per_line {
                 let at = random.below(total);
                 let index = self.sums.partition_point(|sum| *sum <= at);
                 counts[index] += 1;
                 line.push_str(&self.words[index]);
-                line.push(if place + 1 == PER_LINE { '\n' } else { ' ' });
+                line.push(if place + 1 == self.per_line { '\n' } else { ' ' });
             }
             to.write_all(line.as_bytes())?;
             length += line.len() as u64;

@@ -1,12 +1,16 @@
 //! `trunkline kat`: placement by key on real files.
 
+mod cluster;
 mod history;
 mod import_cost;
 mod json;
+mod load;
+mod placed;
 mod plan_file;
 mod report;
 mod scan;
 mod second;
+mod verify;
 
 use crate::emit;
 use crate::failure::Failure;
@@ -27,11 +31,22 @@ const BUCKETS_A_NODE: usize = 64;
 /// More than this part of the records without a key: the rule is not for these records.
 const UNKEYED: f64 = 0.01;
 
+#[cfg(feature = "testbed")]
+pub use cluster::Cluster;
+#[cfg(feature = "testbed")]
+pub use load::{Wanted, load_into};
+#[cfg(feature = "testbed")]
+pub use placed::Placed;
+#[cfg(feature = "testbed")]
+pub use verify::verify_folder;
+
 /// Runs a command of `kat`.
 pub fn kat(command: &Kat) -> Result<(), Failure> {
     match command {
         Kat::Plan(args) if args.history.is_empty() => plan(args),
         Kat::Plan(args) => history::plan(args),
+        Kat::Load(args) => load::load(args),
+        Kat::Verify(args) => verify::verify(args),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::Found;
 use crate::failure::Failure;
 use crate::kat_args::KatPlan;
-use placement::{Bucketing, KeyRule, Node, Part, Plan, SplitKey};
+use placement::{Bucketing, Engine, Hash, KeyRule, KeyType, Node, Part, Plan, SplitKey};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -46,6 +46,39 @@ fn layout(plan: &Plan, rule: &str, layout: &str) -> Value {
         "buckets": buckets.map(|part| json!({ "bytes": part.bytes, "nodes": part.group })).collect::<Vec<_>>(),
         "split": split.collect::<Vec<_>>(),
     })
+}
+
+/// A plan as it was kept, with the question that it answers.
+pub struct Kept {
+    /// How keys are found.
+    pub rule: KeyRule,
+    /// Who runs the job.
+    pub engine: Engine,
+    /// "whole", "split" or "projected".
+    pub layout: String,
+    /// Which node keeps which records.
+    pub plan: Plan,
+}
+
+/// Reads a plan with the question that it answers.
+pub fn open(path: &Path, text: &str) -> Result<Kept, Failure> {
+    let name = path.display().to_string();
+    let wrong = |what: &str| wrong(&name, what);
+    let value: Value = serde_json::from_str(text).map_err(|error| wrong(&error.to_string()))?;
+    let word = |key: &str| value[key].as_str().ok_or_else(|| wrong(&format!("it has no {key}")));
+    let rule = word("key")?.parse::<KeyRule>().map_err(|error| wrong(&format!("its key: {error}")))?;
+    let engine = Engine::ALL.into_iter().find(|engine| Some(engine.name()) == value["engine"].as_str());
+    let engine = engine.ok_or_else(|| wrong("its engine is none"))?;
+    let hash = Hash::ALL.into_iter().find(|hash| Some(hash.name()) == value["hash"].as_str());
+    let key_type = KeyType::ALL.into_iter().find(|of| Some(of.name()) == value["key_type"].as_str());
+    let (Some(hash), Some(key_type)) = (hash, key_type) else { return Err(wrong("its hash or its key_type is none")) };
+    let buckets = value["buckets"].as_array().map_or(0, Vec::len);
+    let buckets = u32::try_from(buckets).ok().filter(|count| (1..=1_000_000).contains(count));
+    let buckets = buckets.ok_or_else(|| wrong("it has no buckets, or more than a million"))?;
+    let bucketing = Bucketing::new(engine, Some(hash), key_type, buckets).map_err(|error| wrong(&error.to_string()))?;
+    let layout = word("layout")?.to_owned();
+    let plan = parts(path, &value, bucketing)?;
+    Ok(Kept { rule, engine, layout, plan })
 }
 
 /// An earlier plan.
@@ -120,8 +153,8 @@ fn wrong(name: &str, what: &str) -> Failure {
 
 /// The plan itself.
 fn parts(path: &Path, value: &Value, bucketing: Bucketing) -> Result<Plan, Failure> {
-    let name = path.display();
-    let wrong = |what: &str| Failure::Input(format!("{name} is no plan of `trunkline kat plan`: {what}"));
+    let name = path.display().to_string();
+    let wrong = |what: &str| wrong(&name, what);
     if value["trunkline_plan"].as_u64() != Some(VERSION) {
         return Err(wrong(&format!("its trunkline_plan is not {VERSION}")));
     }

@@ -14,6 +14,7 @@ mod jet_restart;
 #[cfg(feature = "jet")]
 mod jet_run;
 mod kat;
+mod kat_cluster;
 mod kat_measured;
 mod kat_plan_file;
 mod keeping;

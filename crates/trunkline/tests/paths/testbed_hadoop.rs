@@ -93,8 +93,15 @@ fn a_cluster_runs_jobs_and_leaves_nothing() {
     let daemons = processes_with(&folder);
     assert_eq!(daemons.len(), 7, "{daemons:?}");
 
-    let (text, _) = ended(&["run", "wordcount", "--input", "2MB", "--name", &name, "--out", out, "--predict"], 0);
+    let (text, _) =
+        ended(&["run", "wordcount", "--kat", "--input", "2MB", "--name", &name, "--out", out, "--predict"], 0);
     assert!(text.contains("the output is right") && text.contains("simulated (predicted) beside real"), "{text}");
+    // Laid out by key, checked, and counted where the words stand: what is left are files of jobs and replicas of output.
+    assert!(text.contains("both outputs are the counts of the same words"), "{text}");
+    let both: Value = serde_json::from_slice(&fs::read(results.join("kat.json")).expect("left")).expect("JSON");
+    let into_workers = |of: &str| both[of]["into_workers_bytes"].as_u64().expect("bytes");
+    assert!(into_workers("placed") < into_workers("stock") * 3 / 4, "{both:#}");
+    let results = results.join("stock");
     let result: Value = serde_json::from_slice(&fs::read(results.join("result.json")).expect("left")).expect("JSON");
     assert_eq!(result["check"]["verdict"], "right", "{result:#}");
     assert!(result["links"]["frames"].as_u64().is_some_and(|frames| frames > 100), "{}", result["links"]);

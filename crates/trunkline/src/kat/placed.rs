@@ -1,0 +1,226 @@
+//! A plan's parts as files: their names, and which record belongs to which.
+
+use super::cluster::Look;
+use super::plan_file::{self, Kept};
+use crate::failure::Failure;
+use crate::interrupt::STOP;
+use placement::{Engine, Hint, KeyRule, Keys, Part, Plan};
+use runs::Inputs;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// The longest name of a file that HDFS takes by default (`dfs.namenode.fs-limits.max-component-length`).
+const LONGEST_NAME: usize = 255;
+
+/// A plan, and its parts as files.
+pub struct Placed {
+    /// The plan.
+    pub plan: Plan,
+    /// A record is its key alone.
+    pub is_projected: bool,
+    /// How keys are found in what is loaded.
+    pub rule: KeyRule,
+    /// The type of keys for Hadoop's own partitioner, or "none" where another engine runs the jobs.
+    pub judged_type: &'static str,
+    /// The names of the parts' files.
+    pub names: Vec<String>,
+    /// The first part of each split key.
+    first_of_key: Vec<usize>,
+    /// By which the plan is known again.
+    digest: String,
+}
+
+impl Placed {
+    /// A plan's file.
+    pub fn open(path: &Path) -> Result<Self, Failure> {
+        let text = Inputs::new(&STOP).text(path)?;
+        let digest = blake3::hash(text.as_bytes()).to_hex().to_string();
+        Self::of(plan_file::open(path, &text)?, path, digest)
+    }
+
+    /// A plan that is known, whose file is that path, by its digest.
+    pub fn of(kept: Kept, path: &Path, digest: String) -> Result<Self, Failure> {
+        let Kept { rule, engine, layout, plan } = kept;
+        let is_projected = match layout.as_str() {
+            "whole" => false,
+            "projected" => true,
+            _ => {
+                return Err(Failure::Input(format!(
+                    "{} is a plan by layout {layout}: what value stands with each key is the job's own. Records are \
+                     loaded whole, or as their keys alone (kat plan --layout whole, projected)",
+                    path.display()
+                )));
+            }
+        };
+        if matches!(rule, KeyRule::Own | KeyRule::Field(_)) {
+            return Err(Failure::Input(format!(
+                "{} finds keys by {rule}: what is loaded is text, a record a line",
+                path.display()
+            )));
+        }
+        let names = (0..plan.parts().len()).map(|place| name(&plan, place)).collect::<Result<Vec<_>, _>>()?;
+        let mut first = plan.bucketing().buckets() as usize;
+        let first_of_key = plan.split().iter().map(|key| {
+            let of_key = first;
+            first += key.parts as usize;
+            of_key
+        });
+        let first_of_key = first_of_key.collect();
+        let judged_type = if engine == Engine::MapReduce { plan.bucketing().key_type().name() } else { "none" };
+        Ok(Self { plan, is_projected, rule, judged_type, names, first_of_key, digest })
+    }
+
+    /// A plan that no file has, of whole records.
+    #[cfg(feature = "testbed")]
+    pub fn made(plan: Plan, rule: KeyRule, engine: Engine) -> Result<Self, Failure> {
+        let groups = plan.parts().iter().flat_map(|part| part.group.iter().chain([&u32::MAX]));
+        let bytes: Vec<u8> = groups.flat_map(|node| node.to_be_bytes()).collect();
+        let digest = blake3::hash(&bytes).to_hex().to_string();
+        Self::of(Kept { rule, engine, layout: "whole".to_owned(), plan }, Path::new("the plan"), digest)
+    }
+
+    /// The place of a part in the list of all.
+    pub fn place(&self, part: &Part) -> usize {
+        match part.of_key {
+            None => part.bucket as usize,
+            Some((key, number)) => self.first_of_key[key as usize] + number as usize,
+        }
+    }
+
+    /// Hands out what is to be written of a record: the place of its part, its key, and its bytes. A record without a key
+    /// goes to the bucket of that number, modulo theirs, since it must stand somewhere.
+    pub fn of_record<'a>(
+        &self,
+        record: &'a [u8],
+        number: u64,
+        keys: &'a mut Keys,
+        mut take: impl FnMut(usize, &[u8], &[u8]),
+    ) -> Result<(), Failure> {
+        self.rule.keys(record, keys);
+        let of_key = |key: &[u8]| {
+            self.plan.part_of(key, record).map(|part| self.place(part)).ok_or_else(|| {
+                let (key, of) = (String::from_utf8_lossy(key), self.plan.bucketing().key_type());
+                Failure::Input(format!("key `{key}` is no value of type {of}; its record: {}", shown(record)))
+            })
+        };
+        if self.is_projected {
+            for key in keys.iter(record) {
+                take(of_key(key)?, key, key);
+            }
+            return Ok(());
+        }
+        match keys.iter(record).next() {
+            Some(key) => take(of_key(key)?, key, record),
+            None => take((number % u64::from(self.plan.bucketing().buckets())) as usize, b"", record),
+        }
+        Ok(())
+    }
+
+    /// Whether the cluster is the plan's: all nodes are there, and groups keep to HDFS's rule for racks.
+    pub fn check(&self, look: &Look) -> Result<(), Failure> {
+        let nodes = self.plan.nodes();
+        let absent: Vec<&str> =
+            nodes.iter().map(|node| node.name.as_str()).filter(|name| !look.nodes.contains_key(*name)).collect();
+        let there: Vec<&str> = look.nodes.keys().map(String::as_str).collect();
+        if absent.len() == nodes.len() {
+            return Err(Failure::Input(format!(
+                "the plan is of another cluster: none of its nodes ({}) is a DataNode of this one ({})",
+                few(&absent),
+                few(&there)
+            )));
+        }
+        if !absent.is_empty() {
+            return Err(Failure::Input(format!(
+                "{} of the plan's nodes are no living DataNodes: {}; `kat plan --previous` plans for those that are there ({})",
+                absent.len(),
+                few(&absent),
+                few(&there)
+            )));
+        }
+        let racks = |part: &Part| {
+            let mut racks: Vec<&str> = part
+                .group
+                .iter()
+                .filter_map(|node| look.nodes.get(&nodes[*node as usize].name))
+                .map(String::as_str)
+                .collect();
+            racks.sort_unstable();
+            racks.dedup();
+            racks.len()
+        };
+        let mut all: Vec<&String> = look.nodes.values().collect();
+        all.sort_unstable();
+        all.dedup();
+        let narrow = self.plan.parts().iter().find(|part| part.group.len() > 1 && racks(part) < 2);
+        if let (true, Some(part)) = (all.len() > 1, narrow) {
+            return Err(Failure::Input(format!(
+                "bucket {} has all copies on one rack, and HDFS would move one: plan with the cluster's racks, as \
+                 --nodes {}",
+                part.bucket,
+                nodes
+                    .iter()
+                    .take(2)
+                    .map(|node| format!("{}@{}", node.name, look.nodes[&node.name]))
+                    .collect::<Vec<_>>()
+                    .join(",")
+            )));
+        }
+        Ok(())
+    }
+
+    /// What a load of these files is known by.
+    pub fn manifest(&self, files: &[String]) -> Value {
+        json!({ "schema": 1, "plan": self.digest, "files": files })
+    }
+
+    /// Whether a manifest in HDFS is of this plan.
+    pub fn is_of(&self, manifest: &Value) -> bool {
+        manifest["plan"].as_str() == Some(self.digest.as_str())
+    }
+
+    /// Places of parts by the names of their files.
+    pub fn by_name(&self) -> BTreeMap<&str, usize> {
+        self.names.iter().map(String::as_str).zip(0..).collect()
+    }
+}
+
+/// The name of a part's file, which says on which nodes its blocks belong.
+fn name(plan: &Plan, place: usize) -> Result<String, Failure> {
+    let part = &plan.parts()[place];
+    let mut nodes = Vec::new();
+    for node in &part.group {
+        let name = plan.nodes()[*node as usize].name.as_str();
+        if name.contains(['+', '@', '/', ':']) {
+            return Err(Failure::Input(format!(
+                "node {name}: names of files name it, where + @ / : mean something else"
+            )));
+        }
+        nodes.push(name);
+    }
+    let of_key = part.of_key.map_or_else(String::new, |(key, number)| format!("-key-{key}-part-{number}"));
+    let buckets = plan.bucketing().buckets();
+    let name = format!("bucket-{:05}-of-{buckets:05}{of_key}@{}", part.bucket, nodes.join("+"));
+    if name.len() > LONGEST_NAME {
+        return Err(Failure::Input(format!(
+            "a file that names its {} nodes has a name of {} characters, and HDFS takes {LONGEST_NAME}: fewer replicas, or \
+             hosts' short names",
+            nodes.len(),
+            name.len()
+        )));
+    }
+    Ok(name)
+}
+
+/// The first of a list.
+pub fn few(names: &[&str]) -> String {
+    const SHOWN: usize = 5;
+    let more = if names.len() > SHOWN { format!(" and {} more", names.len() - SHOWN) } else { String::new() };
+    format!("{}{more}", names.iter().take(SHOWN).copied().collect::<Vec<_>>().join(", "))
+}
+
+/// The beginning of a record.
+pub fn shown(record: &[u8]) -> String {
+    const SHOWN: usize = 160;
+    String::from_utf8_lossy(&record[..record.len().min(SHOWN)]).into_owned()
+}

@@ -1,0 +1,118 @@
+//! `trunkline kat load` and `verify` before a cluster that is only played: a script answers as the Java class does.
+//! What the class itself does is tested in `hadoop/`, and both together by `testbed hadoop run --kat`.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+struct Scratch(PathBuf);
+
+impl Scratch {
+    /// A folder with two records and their plan for nodes a and b, by a number of copies and more options.
+    fn new(name: &str, plan: &[&str]) -> Self {
+        let path = std::env::temp_dir().join(format!("trunkline-kat-cluster-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).expect("a scratch folder");
+        let scratch = Self(path);
+        fs::write(scratch.0.join("in.tsv"), "be\t1\nto\t2\n").expect("written");
+        let planned =
+            scratch.kat(&[&["plan", "in.tsv", "--nodes", "a,b", "--buckets", "3", "-o", "plan.json"], plan].concat());
+        assert_eq!(planned.status.code(), Some(0), "{}", said(&planned));
+        scratch
+    }
+
+    /// Plays the cluster: a script whose first argument is the class, its second the command.
+    fn cluster(&self, script: &str) {
+        let path = self.0.join("hadoop");
+        fs::write(&path, format!("#!/bin/sh\n{script}\n")).expect("written");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("made a program");
+    }
+
+    fn kat(&self, arguments: &[&str]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_trunkline"));
+        command.arg("kat").args(arguments).current_dir(&self.0);
+        command.env("NO_COLOR", "1").stdin(Stdio::null()).output().expect("it starts")
+    }
+
+    fn load(&self, code: i32) -> String {
+        let output = self.kat(&["load", "plan.json", "in.tsv", "--to", "/data/x", "--hadoop", "./hadoop"]);
+        assert_eq!(output.status.code(), Some(code), "{}", said(&output));
+        said(&output)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn said(output: &Output) -> String {
+    [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned()).concat()
+}
+
+const NODES: &str = "case $2 in look) printf 'node\\ta\\t/default-rack\\t9\\nnode\\tb\\t/default-rack\\t9\\n' ;;";
+
+#[test]
+fn another_cluster_and_racks_that_the_plan_does_not_know_are_refused() {
+    let scratch = Scratch::new("other", &["--replicas", "2"]);
+    scratch.cluster("printf 'node\\tc\\t/default-rack\\t9\\n'");
+    let error = scratch.load(2);
+    assert!(error.contains("of another cluster") && error.contains("(a, b)") && error.contains("(c)"), "{error}");
+    scratch.cluster("printf 'node\\ta\\t/r1\\t9\\nnode\\tc\\t/r1\\t9\\n'");
+    let error = scratch.load(2);
+    assert!(
+        error.contains("1 of the plan's nodes are no living DataNodes: b") && error.contains("--previous"),
+        "{error}"
+    );
+    scratch.cluster("printf 'node\\ta\\t/r1\\t9\\nnode\\tb\\t/r1\\t9\\nnode\\tc\\t/r2\\t9\\n'");
+    let error = scratch.load(2);
+    assert!(error.contains("all copies on one rack") && error.contains("a@/r1,b@/r1"), "{error}");
+}
+
+#[test]
+fn a_name_node_without_the_policy_and_a_path_without_the_class_are_named() {
+    let scratch = Scratch::new("policy", &["--replicas", "1"]);
+    // All probes stand on b, where the client is.
+    let probe = "probe) shift 3; for node; do printf 'probe\\t%s\\tb\\n' $node; done ;; esac";
+    scratch.cluster(&format!("{NODES} {probe}"));
+    // That is half of two nodes: as though a took no blocks. It goes on, and fails where the player does.
+    let error = scratch.load(3);
+    assert!(error.contains("a take no blocks now") || error.contains("client"), "{error}");
+    let probe = "probe) shift 3; for node; do printf 'probe\\t%s\\tc\\n' $node; done ;; esac";
+    scratch.cluster(&format!("{NODES} {probe}"));
+    let error = scratch.load(3);
+    assert!(error.contains("dfs.block.replicator.classname") && error.contains("trunkline-hadoop.jar"), "{error}");
+    scratch.cluster("echo 'Error: Could not find or load main class trunkline.hadoop.Kat' >&2; exit 1");
+    assert!(scratch.load(4).contains("--jar names trunkline-hadoop.jar"));
+    scratch.cluster("echo 'a log line' >&2; echo 'kat: Connection refused' >&2; exit 1");
+    assert!(scratch.load(3).contains("failed: Connection refused"));
+    fs::remove_file(scratch.0.join("hadoop")).expect("removed");
+    assert!(scratch.load(4).contains("there is no program ./hadoop"));
+}
+
+#[test]
+fn a_folder_that_holds_something_else_is_refused() {
+    let scratch = Scratch::new("folder", &["--replicas", "1"]);
+    let nodes = "printf 'node\\ta\\t/d\\t9\\nnode\\tb\\t/d\\t9\\n';";
+    scratch.cluster(&format!("{nodes} printf 'file\\tpart-0\\t5\\t1\\ta\\n'"));
+    assert!(scratch.load(2).contains("holds files already (part-0)"));
+    scratch.cluster(&format!("{nodes} printf 'manifest\\t{{\"plan\":\"another\"}}\\n'"));
+    assert!(scratch.load(2).contains("holds a load by another plan"));
+    let verified = scratch.kat(&["verify", "plan.json", "/data/x", "--hadoop", "./hadoop"]);
+    assert_eq!(verified.status.code(), Some(2));
+    assert!(said(&verified).contains("was loaded by another plan"), "{}", said(&verified));
+}
+
+#[test]
+fn what_cannot_be_loaded_is_refused_before_a_cluster_is_asked() {
+    let scratch = Scratch::new("input", &["--replicas", "1", "--layout", "split"]);
+    assert!(scratch.load(2).contains("by layout split"));
+    let scratch = Scratch::new("binary", &["--replicas", "1"]);
+    fs::write(scratch.0.join("in.tsv"), b"PAR1\0\0\0\0PAR1").expect("written");
+    let error = scratch.load(2);
+    assert!(error.contains("in.tsv"), "{error}");
+    fs::write(scratch.0.join("plan.json"), "{}").expect("written");
+    assert!(scratch.load(2).contains("is no plan of `trunkline kat plan`"));
+}

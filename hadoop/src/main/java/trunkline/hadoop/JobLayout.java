@@ -1,0 +1,150 @@
+package trunkline.hadoop;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Where the tasks of a job belong that reads files laid out by key: each map on the node that processes its file's bucket,
+ * each reducer on the node that processes most of its partition.
+ *
+ * <p>The engine's partition of a key is its hash modulo the number of reducers, its bucket the same hash modulo the number
+ * of buckets. So where buckets are a multiple of reducers, all keys of bucket b are in partition b modulo reducers.
+ */
+public final class JobLayout {
+    /** A part of a file that one map reads. */
+    public static final class Split {
+        final String name;
+        final long bytes;
+        final List<String> hosts;
+
+        /** The file's name, the split's length, and the hosts that have its bytes. */
+        public Split(String name, long bytes, List<String> hosts) {
+            this.name = name;
+            this.bytes = bytes;
+            this.hosts = List.copyOf(hosts);
+        }
+    }
+
+    private final List<List<String>> maps;
+    private final List<List<String>> reduces;
+
+    private JobLayout(List<List<String>> maps, List<List<String>> reduces) {
+        this.maps = maps;
+        this.reduces = reduces;
+    }
+
+    /**
+     * The layout of a job with these splits, in the order of its maps.
+     *
+     * @return the layout, or why there is none for this job
+     */
+    public static Result of(List<Split> splits, int reducers) {
+        if (reducers < 1) {
+            return new Result("the job has no reducers");
+        }
+        int buckets = 0;
+        List<PlacedFile> files = new ArrayList<>();
+        for (Split split : splits) {
+            Optional<PlacedFile> file = PlacedFile.of(split.name);
+            if (file.isEmpty()) {
+                return new Result(split.name + " is not laid out by key");
+            }
+            if (buckets != 0 && file.get().buckets() != buckets) {
+                return new Result("the input has layouts of " + buckets + " and of "
+                        + file.get().buckets() + " buckets");
+            }
+            buckets = file.get().buckets();
+            files.add(file.get());
+        }
+        if (files.isEmpty()) {
+            return new Result("the job has no input");
+        }
+        if (buckets % reducers != 0) {
+            return new Result("the layout has " + buckets + " buckets, which is no multiple of the job's " + reducers
+                    + " reducers: mapreduce.job.reduces=" + buckets + " fits");
+        }
+        List<Map<List<String>, Long>> bytes = new ArrayList<>();
+        for (int reducer = 0; reducer < reducers; reducer++) {
+            bytes.add(new LinkedHashMap<>());
+        }
+        List<List<String>> maps = new ArrayList<>();
+        for (int map = 0; map < files.size(); map++) {
+            PlacedFile file = files.get(map);
+            maps.add(present(file.nodes(), splits.get(map).hosts));
+            bytes.get(file.bucket() % reducers).merge(file.nodes(), splits.get(map).bytes, Long::sum);
+        }
+        List<List<String>> reduces = new ArrayList<>();
+        for (Map<List<String>, Long> ofGroups : bytes) {
+            reduces.add(heaviest(ofGroups));
+        }
+        return new Result(new JobLayout(maps, reduces));
+    }
+
+    /** The members of a group that have the data, in the group's order; if none has, whoever has. */
+    private static List<String> present(List<String> group, List<String> hosts) {
+        List<String> present = new ArrayList<>(group);
+        present.retainAll(hosts);
+        return present.isEmpty() ? hosts : present;
+    }
+
+    /** The group whose first node processes most bytes; the first in the order of splits among equals. */
+    private static List<String> heaviest(Map<List<String>, Long> ofGroups) {
+        Map<String, Long> ofNodes = new LinkedHashMap<>();
+        ofGroups.forEach((group, bytes) -> ofNodes.merge(group.get(0), bytes, Long::sum));
+        List<String> heaviest = Collections.emptyList();
+        long most = -1;
+        for (List<String> group : ofGroups.keySet()) {
+            if (ofNodes.get(group.get(0)) > most) {
+                most = ofNodes.get(group.get(0));
+                heaviest = group;
+            }
+        }
+        return heaviest;
+    }
+
+    /** The hosts on which a map finds its bytes, that of its bucket's reducer first; none if it is not known. */
+    public List<String> ofMap(int map) {
+        return map < maps.size() ? maps.get(map) : Collections.emptyList();
+    }
+
+    /** The hosts of a partition's data, the one that processes it first; none if it has no data. */
+    public List<String> ofReduce(int partition) {
+        return partition < reduces.size() ? reduces.get(partition) : Collections.emptyList();
+    }
+
+    @Override
+    public String toString() {
+        return "reducers belong on " + Arrays.toString(reduces.toArray());
+    }
+
+    /** A layout, or why there is none. */
+    public static final class Result {
+        private final JobLayout layout;
+        private final String reason;
+
+        Result(JobLayout layout) {
+            this.layout = layout;
+            this.reason = null;
+        }
+
+        Result(String reason) {
+            this.layout = null;
+            this.reason = reason;
+        }
+
+        /** The layout; empty if there is none. */
+        public Optional<JobLayout> layout() {
+            return Optional.ofNullable(layout);
+        }
+
+        /** Why there is none. */
+        public String reason() {
+            return reason;
+        }
+    }
+}

@@ -1,0 +1,249 @@
+package trunkline.hadoop;
+
+import java.io.BufferedInputStream;
+import java.io.BufferedOutputStream;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.PrintStream;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.BlockLocation;
+import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.hdfs.DistributedFileSystem;
+import org.apache.hadoop.hdfs.protocol.DatanodeInfo;
+import org.apache.hadoop.hdfs.protocol.HdfsConstants.DatanodeReportType;
+import org.apache.hadoop.io.IOUtils;
+
+/**
+ * What {@code trunkline kat} needs of HDFS. It decides nothing: keys, buckets and nodes are those of the plan.
+ *
+ * <p>Answers are lines with tabs between fields. What fails is told on standard error as {@code kat: reason}, and the exit
+ * code is 1.
+ */
+public final class Kat {
+    private static final int BUFFER = 1 << 16;
+
+    private final FileSystem files;
+    private final PrintStream say;
+
+    private Kat(FileSystem files, PrintStream say) {
+        this.files = files;
+        this.say = say;
+    }
+
+    /** Runs one command. */
+    public static void main(String[] arguments) {
+        // Standard output is for answers; what Hadoop logs there goes to standard error.
+        PrintStream answers =
+                new PrintStream(new BufferedOutputStream(System.out, BUFFER), false, StandardCharsets.UTF_8);
+        System.setOut(System.err);
+        int code = 0;
+        try {
+            if (arguments.length < 2) {
+                throw new IllegalArgumentException("COMMAND PATH [ARGUMENT...]; `trunkline kat` calls this");
+            }
+            Path path = new Path(arguments[1]);
+            Kat kat = new Kat(path.getFileSystem(new Configuration()), answers);
+            kat.run(arguments[0], path, Arrays.asList(arguments).subList(2, arguments.length));
+        } catch (IOException | RuntimeException error) {
+            System.err.println("kat: " + reason(error));
+            code = 1;
+        }
+        answers.flush();
+        System.err.flush();
+        // Streams that could not be closed keep threads of the client.
+        Runtime.getRuntime().halt(code);
+    }
+
+    private static String reason(Throwable error) {
+        String message = error.getMessage() == null ? error.getClass().getName() : error.getMessage();
+        return message.lines().findFirst().orElse(message);
+    }
+
+    private void run(String command, Path path, java.util.List<String> arguments) throws IOException {
+        InputStream in = new BufferedInputStream(System.in, BUFFER);
+        switch (command) {
+            case "look":
+                look(path);
+                break;
+            case "probe":
+                probe(path, arguments);
+                break;
+            case "put":
+                put(path, in);
+                break;
+            case "cat":
+                cat(path);
+                break;
+            case "write":
+                new PlacedWriter(
+                                files,
+                                path,
+                                Short.parseShort(arguments.get(0)),
+                                new Buckets(arguments.get(1)),
+                                1000 * Long.parseLong(arguments.get(2)),
+                                addresses())
+                        .take(new DataInputStream(in), say);
+                break;
+            case "read":
+                read(path);
+                break;
+            case "judge":
+                judge(new DataInputStream(in), new Buckets(arguments.get(0)));
+                break;
+            default:
+                throw new IllegalArgumentException(command + " is no command");
+        }
+    }
+
+    /** The cluster's DataNodes, and what a folder holds: files with the hosts of their blocks, and what stands aside. */
+    private void look(Path folder) throws IOException {
+        for (DatanodeInfo node : hdfs().getDataNodeStats(DatanodeReportType.LIVE)) {
+            say.println(String.join(
+                    "\t",
+                    "node",
+                    node.getHostName(),
+                    node.getNetworkLocation(),
+                    Long.toString(node.getRemaining()),
+                    node.getAdminState().toString()));
+        }
+        FileStatus[] entries;
+        try {
+            entries = files.listStatus(folder);
+        } catch (FileNotFoundException error) {
+            return;
+        }
+        for (FileStatus file : entries) {
+            if (file.isFile()) {
+                say.println(String.join(
+                        "\t",
+                        "file",
+                        file.getPath().getName(),
+                        Long.toString(file.getLen()),
+                        Short.toString(file.getReplication()),
+                        hosts(file)));
+            }
+        }
+        Path aside = new Path(folder, PlacedWriter.ASIDE);
+        for (String name : new String[] {"manifest", "loaded"}) {
+            try (InputStream in = files.open(new Path(aside, name))) {
+                String text = new String(in.readAllBytes(), StandardCharsets.UTF_8);
+                say.println(name + "\t" + text.replace("\n", ""));
+            } catch (FileNotFoundException error) {
+                // Nothing was loaded, or not to its end.
+            }
+        }
+    }
+
+    /** Of each block its hosts, between commas; between blocks semicolons. */
+    private String hosts(FileStatus file) throws IOException {
+        BlockLocation[] blocks = files.getFileBlockLocations(file, 0, file.getLen());
+        StringBuilder text = new StringBuilder();
+        for (BlockLocation block : blocks) {
+            text.append(text.length() == 0 ? "" : ";").append(String.join(",", block.getHosts()));
+        }
+        return text.toString();
+    }
+
+    /** Writes a small file for each host, and says where it came to stand: a NameNode without the policy puts it anywhere. */
+    private void probe(Path folder, java.util.List<String> hosts) throws IOException {
+        Path aside = new Path(folder, PlacedWriter.ASIDE + "/probe");
+        for (int place = 0; place < hosts.size(); place++) {
+            String name = "bucket-" + place + "-of-" + hosts.size() + "@" + hosts.get(place);
+            Path path = new Path(aside, name);
+            try (OutputStream out = files.create(path, true, BUFFER, (short) 1, files.getDefaultBlockSize(path))) {
+                out.write('\n');
+            }
+            say.println("probe\t" + hosts.get(place) + "\t" + hosts(files.getFileStatus(path)));
+        }
+        files.delete(aside, true);
+    }
+
+    /** Standard input as a file, which is there as a whole or not at all. */
+    private void put(Path path, InputStream in) throws IOException {
+        Path partial = path.suffix(".partial");
+        try (OutputStream out = files.create(partial, true)) {
+            in.transferTo(out);
+        }
+        files.delete(path, false);
+        if (!files.rename(partial, path)) {
+            throw new IOException(path + " cannot be written");
+        }
+    }
+
+    /** The bytes of a file, or of a folder's files in the order of their names, as FileInputFormat takes them. */
+    private void cat(Path path) throws IOException {
+        FileStatus status = files.getFileStatus(path);
+        FileStatus[] all = status.isFile() ? new FileStatus[] {status} : visible(path);
+        for (FileStatus file : all) {
+            try (InputStream in = files.open(file.getPath())) {
+                IOUtils.copyBytes(in, say, BUFFER, false);
+            }
+        }
+    }
+
+    private FileStatus[] visible(Path folder) throws IOException {
+        FileStatus[] all = files.listStatus(folder, path -> {
+            String name = path.getName();
+            return !name.startsWith("_") && !name.startsWith(".");
+        });
+        return Stream.of(all).filter(FileStatus::isFile).sorted().toArray(FileStatus[]::new);
+    }
+
+    /** The placed files of a folder: for each its name (UTF), its length (long) and its bytes. */
+    private void read(Path folder) throws IOException {
+        DataOutputStream out = new DataOutputStream(say);
+        for (FileStatus file : visible(folder)) {
+            if (PlacedFile.of(file.getPath().getName()).isPresent()) {
+                out.writeUTF(file.getPath().getName());
+                out.writeLong(file.getLen());
+                try (InputStream in = files.open(file.getPath())) {
+                    IOUtils.copyBytes(in, out, file.getLen(), false);
+                }
+            }
+        }
+        out.flush();
+    }
+
+    /** Keys with the buckets in which they stand: bucket and number of buckets (ints), length and bytes of the key. */
+    private static void judge(DataInputStream in, Buckets buckets) throws IOException {
+        while (true) {
+            in.mark(1);
+            if (in.read() < 0) {
+                return;
+            }
+            in.reset();
+            int bucket = in.readInt();
+            int of = in.readInt();
+            buckets.check(PlacedWriter.bytes(in), bucket, of);
+        }
+    }
+
+    private DistributedFileSystem hdfs() throws IOException {
+        if (files instanceof DistributedFileSystem) {
+            return (DistributedFileSystem) files;
+        }
+        throw new IOException(files.getUri() + " is no HDFS: placement is a matter of its DataNodes");
+    }
+
+    private Map<String, InetSocketAddress> addresses() throws IOException {
+        return Arrays.stream(hdfs().getDataNodeStats(DatanodeReportType.LIVE))
+                .collect(Collectors.toMap(
+                        DatanodeInfo::getHostName,
+                        node -> InetSocketAddress.createUnresolved(node.getHostName(), node.getXferPort()),
+                        (first, second) -> first,
+                        HashMap::new));
+    }
+}
