@@ -2,6 +2,7 @@
 
 use super::key::{choice, section};
 use super::network::Nodes;
+use super::object_store::FileSystem;
 use super::plan::Plan;
 use units::{Bytes, Time};
 
@@ -390,6 +391,10 @@ section! {
         /// The worker that wrote each file (dfsio-read); it holds a replica of each block. Left out: the files came
         /// from outside.
         file_writers: Vec<u32> = Vec::new(), 1..=100_000;
+        /// Where the input is.
+        input_store: FileSystem = FileSystem::Hdfs;
+        /// Where the output goes. Intermediate data stays on local disks.
+        output_store: FileSystem = FileSystem::Hdfs;
         /// Number of reducers. Left out: by `mapreduce.bytes-per-reducer`, else `mapreduce.reducers`.
         reducers: Option<u32> = None, 0..=100_000;
         /// Time of submission.
