@@ -393,6 +393,11 @@ section! {
         file_writers: Vec<u32> = Vec::new(), 1..=100_000;
         /// Where the input is.
         input_store: FileSystem = FileSystem::Hdfs;
+        /// Bytes in a row that maps read of input in an object store, where they do not read all: some columns of files
+        /// that are stored by columns, by vectored reads. Ratios and costs are of what is read.
+        read_range: Option<Bytes> = None, Bytes::new(1_024)..=Bytes::from_mib(1 << 10);
+        /// Bytes between these.
+        read_gap: Bytes = Bytes::ZERO, Bytes::ZERO..=Bytes::from_mib(1 << 20);
         /// Where the output goes. Intermediate data stays on local disks.
         output_store: FileSystem = FileSystem::Hdfs;
         /// Number of reducers. Left out: by `mapreduce.bytes-per-reducer`, else `mapreduce.reducers`.

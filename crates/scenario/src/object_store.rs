@@ -102,6 +102,13 @@ section! {
         prefetch_block: Bytes = Bytes::from_mib(8), Bytes::new(65_536)..=Bytes::from_mib(1 << 10);
         /// Blocks that it holds and asks for (`fs.s3a.prefetch.block.count`).
         prefetch_count: u32 = 8, 1..=1_000;
+        /// Ranges of a vectored read (`job.read-range`) are merged across gaps below this
+        /// (`fs.s3a.vectored.read.min.seek.size`) ...
+        vectored_min_seek: Bytes = Bytes::from_mib(1) / 8, Bytes::ZERO..=Bytes::from_mib(1 << 10);
+        /// ... up to this length (`fs.s3a.vectored.read.max.merged.size`).
+        vectored_max_merged: Bytes = Bytes::from_mib(2), Bytes::ZERO..=Bytes::from_mib(1 << 10);
+        /// Ranges of one stream under way at once (`fs.s3a.vectored.active.ranged.reads`).
+        vectored_active: u32 = 4, 1..=1_000;
         /// Connections of a process (`fs.s3a.connection.maximum`).
         connections: u32 = 500, 1..=100_000;
         /// Whether connections begin with TLS (`fs.s3a.connection.ssl.enabled`).
@@ -195,6 +202,14 @@ pub(super) fn check(check: &mut Check<'_>) {
 
 fn of_job(check: &mut Check<'_>, path: &str, job: &Job) {
     let scenario = check.scenario;
+    if job.read_range.is_some() && !job.reads_objects() {
+        let message = "only input in an object store is read in ranges";
+        check.says(&format!("{path}.read-range"), message, "`input-store = \"object-store\"`, or leave it out");
+    }
+    if job.read_range.is_none() && job.read_gap > Bytes::ZERO {
+        let message = "it does not say what is read between the gaps";
+        check.says(&format!("{path}.read-gap"), message, "`read-range`");
+    }
     let Some(store) = &scenario.object_store else {
         let places = [("input-store", job.input_store), ("output-store", job.output_store)];
         for (key, _) in places.into_iter().filter(|(_, store)| *store == FileSystem::ObjectStore) {

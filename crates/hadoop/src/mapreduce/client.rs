@@ -88,7 +88,7 @@ impl MapReduce {
             // It asks for the whole split, and stops reading when it has its records.
             let reader = Reader::Sample(job);
             if let Some(ObjectRange { object, offset, length }) = split.object {
-                part.read = Some(platform.store.read(platform.ctx, client, object, offset, length, reader));
+                part.read = Some(platform.store.read(platform.ctx, client, object, (offset, length), None, reader));
             } else if let Some(&Piece { block, offset, length }) = split.blocks.first() {
                 part.read = Some(platform.hdfs.read(platform.ctx, client, block, offset, length, reader));
             }

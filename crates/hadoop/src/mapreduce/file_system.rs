@@ -54,7 +54,10 @@ impl Env<'_> {
     pub fn read_piece(&mut self, number: usize) -> Option<ReadId> {
         let reader = Reader::Split(self.id);
         if let Some(ObjectRange { object, offset, length }) = self.split.object {
-            return (number == 0).then(|| self.store.read(self.ctx, self.process, object, offset, length, reader));
+            return (number == 0).then(|| {
+                let range = (offset, length);
+                self.store.read(self.ctx, self.process, object, range, self.spec.stride, reader)
+            });
         }
         let &Piece { block, offset, length } = self.split.blocks.get(number)?;
         Some(self.hdfs.read(self.ctx, self.process, block, offset, length, reader))

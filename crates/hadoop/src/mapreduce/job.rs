@@ -6,6 +6,7 @@ use crate::context::{Context, Nodes};
 use crate::hdfs::{Hdfs, ReadOrder};
 use crate::ids::{ApplicationId, AttemptId, BlockId, FileId, JobId, NodeId};
 use crate::numbers::count;
+use crate::object_store::Stride;
 use crate::platform::Platform;
 use crate::record::{JobRecord, JobState, Locality, TaskKind};
 use crate::workload::{Partitions, Source, Workload};
@@ -89,6 +90,8 @@ pub struct JobSpec {
     pub keyed: Option<Keyed>,
     /// Where its input is.
     pub input_store: FileSystem,
+    /// Which bytes of its input in an object store its maps read; none if all.
+    pub stride: Option<Stride>,
     /// Where its output goes.
     pub output_store: FileSystem,
 }
@@ -552,7 +555,8 @@ fn of_objects(spec: &JobSpec, platform: &mut Platform) -> Vec<Split> {
         JobInput::Named(files) => files.iter().map(|file| file.length).collect(),
     };
     let ranges = object_splits(platform.store, lengths, spec.whole_files);
-    let split = |range: ObjectRange| Split { bytes: range.length, object: Some(range), ..Split::default() };
+    let wanted = |bytes: Bytes| spec.stride.map_or(bytes, |stride| stride.of(bytes));
+    let split = |range: ObjectRange| Split { bytes: wanted(range.length), object: Some(range), ..Split::default() };
     let mut splits: Vec<Split> = ranges.into_iter().map(split).collect();
     if !spec.whole_files && matches!(spec.input, JobInput::Files(_)) {
         splits.sort_by_key(|split| std::cmp::Reverse(split.bytes));

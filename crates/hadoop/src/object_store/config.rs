@@ -27,6 +27,28 @@ pub enum OutputCommitter {
     Magic,
 }
 
+/// Which bytes a reader wants of what it reads: so many, then none of so many, and so on (some columns of a file that
+/// is stored by columns).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Stride {
+    /// Bytes that are wanted in a row; at least one.
+    pub wanted: Bytes,
+    /// Bytes between these.
+    pub gap: Bytes,
+}
+
+impl Stride {
+    /// How many of the first `bytes` are wanted.
+    pub fn of(self, bytes: Bytes) -> Bytes {
+        let period = (self.wanted + self.gap).get().max(1);
+        self.wanted * (bytes.get() / period) + Bytes::new(bytes.get() % period).min(self.wanted)
+    }
+    /// How far a request must go for so many of them.
+    pub(super) fn length(self, wanted: Bytes) -> Bytes {
+        wanted + self.gap * wanted.get().div_ceil(self.wanted.get().max(1)).saturating_sub(1)
+    }
+}
+
 /// The store and its clients.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ObjectStoreConfig {
@@ -61,6 +83,12 @@ pub struct ObjectStoreConfig {
     pub prefetch_block: Bytes,
     /// `fs.s3a.prefetch.block.count` (8).
     pub prefetch_count: u32,
+    /// `fs.s3a.vectored.read.min.seek.size` (128 KB): ranges of a vectored read are merged across gaps below this ...
+    pub least_seek: Bytes,
+    /// `fs.s3a.vectored.read.max.merged.size` (2 MB): ... up to this length.
+    pub most_merged: Bytes,
+    /// `fs.s3a.vectored.active.ranged.reads` (4): ranges of one stream under way at once.
+    pub active_ranges: u32,
     /// `fs.s3a.connection.maximum` (500): connections of a process.
     pub connections: u32,
     /// `fs.s3a.connection.ssl.enabled` (true).
@@ -110,6 +138,9 @@ impl Default for ObjectStoreConfig {
             readahead: Bytes::from_mib(1) / 16,
             prefetch_block: Bytes::from_mib(8),
             prefetch_count: 8,
+            least_seek: Bytes::from_mib(1) / 8,
+            most_merged: Bytes::from_mib(2),
+            active_ranges: 4,
             connections: 500,
             tls: true,
             idle_time: Time::from_secs(60),

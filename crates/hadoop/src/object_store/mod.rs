@@ -15,7 +15,7 @@ mod server;
 mod wire;
 mod write;
 
-pub use config::{InputPolicy, ObjectStoreConfig, OutputCommitter};
+pub use config::{InputPolicy, ObjectStoreConfig, OutputCommitter, Stride};
 pub use request::{Channel, Message, Method, Request};
 
 use crate::context::Context;
@@ -234,9 +234,17 @@ impl ObjectStore {
             self.writes.iter().filter(|(_, write)| write.process.node == node).map(|(id, _)| *id).collect();
         let commits: Vec<_> =
             self.commits.iter().filter(|(_, commit)| commit.process.node == node).map(|(job, _)| *job).collect();
-        reads.into_iter().for_each(|read| self.cancel_read(ctx, read));
-        writes.into_iter().for_each(|write| self.abort_write(ctx, write));
-        commits.into_iter().for_each(|job| self.abort_commit(ctx, job));
-        gone.into_iter().for_each(|process| self.exit(ctx, process));
+        for read in reads {
+            self.cancel_read(ctx, read);
+        }
+        for write in writes {
+            self.abort_write(ctx, write);
+        }
+        for job in commits {
+            self.abort_commit(ctx, job);
+        }
+        for process in gone {
+            self.exit(ctx, process);
+        }
     }
 }

@@ -3,11 +3,12 @@
 //! The stream first asks for the object's length. With the policy `sequential` one request follows from where the
 //! reader begins to the end of the *object* (`S3AInputStream.calculateRequestLimit`): a map that has its split gives it
 //! up, and with it the connection, unless next to nothing is left. With `random` each read of the application is a
-//! request of its own, one after the other. The prefetching stream asks for blocks, several at once. The reader is handed bytes in
-//! their order.
+//! request of its own, one after the other. The prefetching stream asks for blocks, several at
+//! once. A vectored read (`readVectored`) asks for several ranges at once, those with small gaps between them merged,
+//! whatever the policy. The reader is handed bytes in their order.
 
 use super::client::{Ask, Owner};
-use super::config::InputPolicy;
+use super::config::{InputPolicy, Stride};
 use super::request::Method;
 use super::{ObjectStore, wire};
 use crate::context::Context;
@@ -23,6 +24,8 @@ pub(super) struct Read {
     pub process: Process,
     owner: Reader,
     object: ObjectId,
+    /// By which of the bytes are wanted, if not all are: all that follows counts these alone.
+    stride: Option<Stride>,
     /// What the reader wants, up to here.
     end: Bytes,
     /// With the reader in order up to here.
@@ -43,6 +46,8 @@ struct Range {
     from: Bytes,
     to: Bytes,
     got: Bytes,
+    /// Bytes of the answer, gaps included.
+    came: Bytes,
 }
 
 impl Read {
@@ -57,24 +62,26 @@ impl Read {
 }
 
 impl ObjectStore {
-    /// Reads a range of an object. Progress is reported as it comes, up to a window ahead of what has been taken with
-    /// [`ObjectStore::take`].
+    /// Reads a range of an object, or with a stride some of its bytes. Progress is reported as it comes, up to a window
+    /// ahead of what has been taken with [`ObjectStore::take`].
     pub fn read(
         &mut self,
         ctx: &mut Context,
         process: Process,
         object: ObjectId,
-        offset: Bytes,
-        length: Bytes,
+        (offset, length): (Bytes, Bytes),
+        stride: Option<Stride>,
         owner: impl Into<Reader>,
     ) -> ReadId {
         self.next += 1;
         let id = ReadId(super::OWN | self.next);
         let end = (offset + length).min(self.length(object)).max(offset);
+        let (offset, end) = stride.map_or((offset, end), |stride| (Bytes::ZERO, stride.of(end - offset)));
         let read = Read {
             process,
             owner: owner.into(),
             object,
+            stride,
             end,
             at: offset,
             taken: offset,
@@ -91,6 +98,7 @@ impl ObjectStore {
         let Some(read) = self.reads.get_mut(&id) else { return };
         read.taken = (read.taken + bytes).min(read.at);
         self.advance(ctx, id);
+        self.finish_read(ctx, id);
     }
     /// Stops a read; nothing more is told of it.
     pub fn cancel_read(&mut self, ctx: &mut Context, id: ReadId) {
@@ -104,8 +112,12 @@ impl ObjectStore {
 
     /// Asks for what may be asked for now, and tells the store how far it may send.
     fn advance(&mut self, ctx: &mut Context, id: ReadId) {
+        if let Some(stride) = self.reads.get(&id).and_then(|read| read.stride) {
+            return self.advance_vectored(ctx, id, stride);
+        }
         let (policy, readahead) = (self.config.input_policy, self.config.readahead.max(Bytes::new(1)));
-        let (block, most) = (self.config.prefetch_block.max(Bytes::new(1)), self.config.prefetch_count.max(1) as usize);
+        let (block, most) =
+            (self.config.prefetch_block.max(Bytes::new(1)), u64::from(self.config.prefetch_count.max(1)));
         loop {
             let Some(read) = self.reads.get(&id) else { return };
             let length = self.length(read.object);
@@ -117,22 +129,16 @@ impl ObjectStore {
             };
             // A block's buffer is free when the reader is through it; a random read follows what was taken before it.
             let held = match policy {
-                InputPolicy::Prefetch => read.asked.saturating_sub(read.taken).get().div_ceil(block.get()) as usize,
+                InputPolicy::Prefetch => read.asked.saturating_sub(read.taken).get().div_ceil(block.get()),
                 InputPolicy::Random if read.asked >= read.taken + wire::WINDOW => 1,
                 InputPolicy::Random | InputPolicy::Sequential => 0,
             };
-            if !read.opened || read.asked >= read.end || read.ranges.len().max(held) >= at_once {
+            if !read.opened || read.asked >= read.end || held.max(read.ranges.len() as u64) >= at_once {
                 break;
             }
-            let (process, object, from) = (read.process, read.object, read.asked);
-            let ask = Ask::plain(Method::Get);
-            let limit = if policy == InputPolicy::Sequential { wire::WINDOW } else { to - from };
-            let ask = Ask { down: to - from, limit, ..ask };
-            let http = self.send(ctx, process, ask, u64::from(object.0), Owner::Read(id));
-            if let Some(read) = self.reads.get_mut(&id) {
-                read.asked = to;
-                read.ranges.push_back(Range { http, from, to, got: from });
-            }
+            let down = to - read.asked;
+            let limit = if policy == InputPolicy::Sequential { wire::WINDOW } else { down };
+            self.request(ctx, id, to, Ask { down, limit, ..Ask::plain(Method::Get) });
         }
         if policy == InputPolicy::Sequential
             && let Some(read) = self.reads.get(&id)
@@ -147,11 +153,45 @@ impl ObjectStore {
         }
     }
 
+    /// Ranges of a vectored read, as many at once as may be.
+    fn advance_vectored(&mut self, ctx: &mut Context, id: ReadId, stride: Stride) {
+        let (most, merged) = (u64::from(self.config.active_ranges.max(1)), self.config.most_merged);
+        let together = if stride.gap < self.config.least_seek {
+            ((merged + stride.gap).get() / (stride.wanted + stride.gap).get().max(1)).max(1)
+        } else {
+            1
+        };
+        let step = stride.wanted * together;
+        loop {
+            let Some(read) = self.reads.get(&id) else { return };
+            let held = read.asked.saturating_sub(read.taken).get().div_ceil(step.get().max(1));
+            if !read.opened || read.asked >= read.end || held.max(read.ranges.len() as u64) >= most {
+                return;
+            }
+            let to = (read.asked + step).min(read.end);
+            let down = stride.length(to - read.asked);
+            self.request(ctx, id, to, Ask::plain(Method::Get).with_down(down));
+        }
+    }
+    /// Asks for what is wanted up to there.
+    fn request(&mut self, ctx: &mut Context, id: ReadId, to: Bytes, ask: Ask) {
+        let Some(Read { process, object, asked, .. }) = self.reads.get(&id) else { return };
+        let (process, object, from) = (*process, *object, *asked);
+        let http = self.send(ctx, process, ask, u64::from(object.0), Owner::Read(id));
+        if let Some(read) = self.reads.get_mut(&id) {
+            read.asked = to;
+            read.ranges.push_back(Range { http, from, to, got: from, came: Bytes::ZERO });
+        }
+    }
+
     /// A piece of an answer is there.
     pub(super) fn got(&mut self, ctx: &mut Context, id: ReadId, http: HttpId, bytes: Bytes) {
         let Some(read) = self.reads.get_mut(&id) else { return };
         let Some(range) = read.ranges.iter_mut().find(|range| range.http == http) else { return };
-        range.got += bytes;
+        range.came += bytes;
+        let wanted = read.stride.map_or(range.came, |stride| stride.of(range.came));
+        self.counters.discarded += bytes - (range.from + wanted - range.got);
+        range.got = range.from + wanted;
         let mut at = read.at;
         for range in &read.ranges {
             if range.from <= at {
@@ -170,8 +210,9 @@ impl ObjectStore {
         }
         self.finish_read(ctx, id);
     }
+    /// The reader closes the stream when it has taken what it wants; until then the store goes on sending.
     fn finish_read(&mut self, ctx: &mut Context, id: ReadId) {
-        let Some(read) = self.reads.get(&id).filter(|read| read.opened && read.at == read.end) else { return };
+        let Some(read) = self.reads.get(&id).filter(|read| read.opened && read.taken == read.end) else { return };
         let owner = read.owner;
         self.cancel_read(ctx, id);
         ctx.raise(Event::Read { read: id, news: ReadNews::Done, reader: owner });

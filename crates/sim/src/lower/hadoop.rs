@@ -290,6 +290,7 @@ fn job_spec(scenario: &Scenario, job: &Job) -> JobSpec {
         keyed: keyed(scenario, job),
         input_store: super::object_store::file_system(job.input_store),
         output_store: super::object_store::file_system(job.output_store),
+        stride: super::object_store::stride(job),
     }
 }
 

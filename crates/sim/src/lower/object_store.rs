@@ -2,9 +2,9 @@
 
 use ::hadoop::NodeId;
 use ::hadoop::mapreduce::FileSystem;
-use ::hadoop::object_store::{InputPolicy, ObjectStoreConfig, OutputCommitter};
+use ::hadoop::object_store::{InputPolicy, ObjectStoreConfig, OutputCommitter, Stride};
 use net::{Topology, VertexId, VertexKind};
-use scenario::{Check, Committer, Scenario, TopologyKind, node_number};
+use scenario::{Check, Committer, Job, Scenario, TopologyKind, node_number};
 use units::Time;
 
 /// The name of a store that is no node, among hosts and links.
@@ -16,6 +16,11 @@ pub(super) const fn file_system(store: scenario::FileSystem) -> FileSystem {
         scenario::FileSystem::Hdfs => FileSystem::Hdfs,
         scenario::FileSystem::ObjectStore => FileSystem::ObjectStore,
     }
+}
+
+/// Which bytes of its input a job reads.
+pub(super) fn stride(job: &Job) -> Option<Stride> {
+    job.read_range.map(|wanted| Stride { wanted, gap: job.read_gap })
 }
 
 /// The store and its clients; what is never used where the scenario has none.
@@ -43,6 +48,9 @@ pub(super) fn config(scenario: &Scenario) -> ObjectStoreConfig {
         readahead: s3a.readahead,
         prefetch_block: s3a.prefetch_block,
         prefetch_count: s3a.prefetch_count,
+        least_seek: s3a.vectored_min_seek,
+        most_merged: s3a.vectored_max_merged,
+        active_ranges: s3a.vectored_active,
         connections: s3a.connections,
         tls: s3a.tls,
         idle_time: s3a.idle_time,

@@ -97,6 +97,8 @@ const NEEDS: &[Need] = &[
     need("tcp.hystart-delay-max=\"0 ps\"", JOB, &["tcp.hystart-delay-min=0 s"]),
     need("object-store.s3a.multipart-threshold=\"5 MiB\"", JOB, &["object-store.s3a.multipart-size=5 MiB", IN, OUT]),
     need("object-store.s3a.multipart-size=\"5 GiB\"", JOB, &["object-store.s3a.multipart-threshold=5 GiB", IN, OUT]),
+    need("job.read-range", JOB, &[STORE, IN]),
+    need("job.read-gap", JOB, &[STORE, IN, "job.read-range=1 MiB"]),
     need("object-store.s3a.block=\"512 B\"", JOB, &["job.input=1 MB", IN]),
     need("object-store.", JOB, &[IN, OUT]),
     need("hdfs.balancer.capacity", JOB, &["hdfs.balancer.threshold=0.5"]),
@@ -149,6 +151,7 @@ const REFUSED: [(&str, &str); 6] = [
 ];
 
 /// A job on the object store.
+const STORE: &str = "object-store.prefixes=1";
 const IN: &str = "job.input-store=object-store";
 const OUT: &str = "job.output-store=object-store";
 

@@ -136,12 +136,35 @@ fn committers_copy_or_do_not() {
     assert_eq!(job("magic"), runs[3], "the same scenario and seed");
 }
 
+/// Maps that read a quarter of each split take in a quarter, by requests for it alone.
+#[test]
+fn columns_are_read_by_themselves() {
+    let result = run(BOTH, &["job.read-range='1 MiB'", "job.read-gap='3 MiB'"]);
+    let store = result.object_store.as_ref().expect("a store");
+    assert_eq!(store.read, Bytes::from_mib(192 / 4));
+    assert_eq!(result.jobs[0].bytes.map_input, Bytes::from_mib(192 / 4));
+    let gets = store.requests.iter().find(|(name, _)| *name == "get").expect("GETs");
+    assert_eq!((gets.1, store.in_vain), (48, Bytes::ZERO));
+}
+
 /// A store that is a node has no host of its own.
 #[test]
 fn a_node_may_be_the_store() {
     let result = run(BOTH, &["object-store.at=master"]);
     assert!(result.links.iter().all(|link| !link.name.contains("object-store")));
     assert_eq!(result.object_store.map(|store| store.node), Some(0));
+}
+
+/// The ready scenario has nothing to be warned of, and its jobs end.
+#[test]
+fn the_ready_scenario_runs() {
+    let text = include_str!("../../../../scenarios/object-store.toml");
+    let (_, warnings) = sim::parse_with_warnings("object-store.toml", text, &[]).expect("it can run");
+    assert!(warnings.problems.is_empty(), "{warnings}");
+    let result = run(text, &[]);
+    assert!(result.jobs.iter().all(|job| job.state == JobState::Succeeded && job.commit.is_some()));
+    let store = result.object_store.as_ref().expect("a store");
+    assert_eq!((store.read, store.throttled), (Bytes::from_mib(16 << 10), 0));
 }
 
 fn refused(text: &str, assignments: &[&str], words: &[&str]) {
@@ -155,6 +178,8 @@ fn refused(text: &str, assignments: &[&str], words: &[&str]) {
 fn what_contradicts_itself_is_said() {
     let none = "[job]\ninput-store = \"object-store\"\n";
     refused(none, &[], &["the scenario has no object store", "add [object-store]"]);
+    refused(BOTH, &["job.input-store=hdfs", "job.read-range='1 MiB'"], &["only input in an object store"]);
+    refused(BOTH, &["job.read-gap='1 MiB'"], &["does not say what is read", "read-range"]);
     refused(BOTH, &["object-store.s3a.committer=rename"], &["rename", "magic"]);
     refused(BOTH, &["job.output-replication=2"], &["keeps its copies to itself", "output-store"]);
     refused(BOTH, &["job.splits=['192 MiB']", "job.split-hosts=[['worker-1']]"], &["objects are near no node"]);

@@ -21,6 +21,7 @@ pub fn with_workload(workload: Workload, input: u64, reducers: u32) -> JobSpec {
         keyed: None,
         input_store: FileSystem::Hdfs,
         output_store: FileSystem::Hdfs,
+        stride: None,
         name: workload.name.clone(),
         workload,
         input: JobInput::Files(vec![Bytes::new(input)]),
