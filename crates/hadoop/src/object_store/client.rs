@@ -103,7 +103,8 @@ pub(super) struct Http {
     /// When its header was sent, while no byte of the answer's body is there.
     pub asked: Option<Time>,
     since: Time,
-    progress: Time,
+    /// When its client last heard or got rid of something.
+    pub progress: Time,
     watched: bool,
     throttled: u32,
     failed: u32,
@@ -136,6 +137,13 @@ pub(super) struct Pool {
     /// All that are open.
     open: u32,
     queue: VecDeque<HttpId>,
+}
+
+impl Pool {
+    /// Nobody waits any more.
+    pub fn clear(&mut self) {
+        self.queue.clear();
+    }
 }
 
 impl ObjectStore {
@@ -378,8 +386,10 @@ impl ObjectStore {
         http.failed += 1;
         self.counters.retries += 1;
         // A reader goes on from where it is (`S3AInputStream.reopen`).
-        http.ask.down -= http.arrived;
-        http.ask.limit = http.ask.limit.saturating_sub(http.arrived);
+        if http.state == State::Answered {
+            http.ask.down -= http.arrived;
+            http.ask.limit = http.ask.limit.saturating_sub(http.arrived);
+        }
         http.arrived = Bytes::ZERO;
         self.pause(ctx, id, pause);
     }
@@ -452,10 +462,9 @@ impl ObjectStore {
         let Some(http) = self.https.get_mut(&id) else { return };
         http.watched = false;
         let Some(conn) = http.conn else { return }; // watched again on the next connection
-        // What the reader does not want yet does not come, and a copy may take as long as it does: the store keeps its
-        // connection alive meanwhile (S3's `CopyObject`).
+        // What the reader does not want yet does not come.
         let idle = http.state == State::Answered && http.sent == http.acknowledged && http.sent >= http.ask.limit;
-        if idle || http.ask.copied > Bytes::ZERO {
+        if idle {
             http.progress = now;
         }
         if http.progress.saturating_add(timeout) > now {
@@ -577,7 +586,7 @@ impl ObjectStore {
     }
 
     /// A process ends: its connections close, those with something under way at once.
-    pub(crate) fn exit(&mut self, ctx: &mut Context, process: Process) {
+    pub fn exit(&mut self, ctx: &mut Context, process: Process) {
         self.forget(ctx, process);
         let Some(pool) = self.pools.remove(&process) else { return };
         for (conn, _) in pool.idle {
@@ -589,7 +598,7 @@ impl ObjectStore {
     fn forget(&mut self, ctx: &mut Context, process: Process) {
         let gone: Vec<_> = self.https.iter().filter(|(_, http)| http.process == process).map(|(id, _)| *id).collect();
         if let Some(pool) = self.pools.get_mut(&process) {
-            pool.queue.clear();
+            pool.clear();
         }
         for id in gone {
             self.drop_http(ctx, id);

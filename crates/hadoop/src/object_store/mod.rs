@@ -228,6 +228,10 @@ impl ObjectStore {
     /// A node has crashed: its processes are gone, with what they had asked for.
     pub(crate) fn on_node_down(&mut self, ctx: &mut Context, node: NodeId) {
         let gone: Vec<_> = self.pools.keys().filter(|process| process.node == node).copied().collect();
+        // What waits for a connection there gets none when another request is dropped.
+        for pool in self.pools.iter_mut().filter(|(process, _)| process.node == node).map(|(_, pool)| pool) {
+            pool.clear();
+        }
         let reads: Vec<_> =
             self.reads.iter().filter(|(_, read)| read.process.node == node).map(|(id, _)| *id).collect();
         let writes: Vec<_> =

@@ -60,7 +60,10 @@ impl ObjectStore {
             self.counters.stored += http.ask.up;
         }
         self.counters.copied += http.ask.copied;
-        let pause = latency.saturating_add(copy_rate.transmission_time(http.ask.copied));
+        // While it copies, the store keeps its connection alive (S3's `CopyObject` sends white space).
+        let copying = copy_rate.transmission_time(http.ask.copied);
+        let pause = latency.saturating_add(copying);
+        http.progress = ctx.now.saturating_add(copying);
         ctx.timer_in(pause, Request::Ready { http: id, attempt: http.attempt });
     }
     fn draw_latency(&mut self) -> Time {

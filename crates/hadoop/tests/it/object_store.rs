@@ -242,9 +242,9 @@ fn prefetched_blocks_come_side_by_side() {
     }
 }
 
-/// Vectored reads of 512 KiB in each 2 MiB, four ranges at once: the gaps are too long to be read over, so that 16 ranges
-/// of 32 MiB make four rounds of a latency and a range. With gaps of 64 KiB ranges are merged: of 512 KiB and the gaps
-/// between them three make 1.625 MiB and a fourth would be more than 2 MiB; 57 stretches are 19 requests.
+/// Vectored reads of 512 KiB in each 2 MiB, four ranges at once: the gaps are too long to be read over, so that 16
+/// ranges of 32 MiB make four rounds of a latency and a range. With gaps of 64 KiB ranges are merged: of 512 KiB and
+/// the gaps between them three make 1.625 MiB and a fourth would be more than 2 MiB; 57 stretches are 19 requests.
 #[test]
 fn vectored_reads_ask_for_ranges_side_by_side() {
     let kib = |count: u64| Bytes::new(count << 10);
@@ -269,8 +269,9 @@ fn vectored_reads_ask_for_ranges_side_by_side() {
 
 /// Amazon's guideline: a network card of 10 Gbit/s is saturated by about 15 requests at once, for ranges of 8 to 16 MB
 /// (Amazon S3 User Guide, "Performance design patterns": a request carries 85 to 90 MB/s). So with 15 the card bounds
-/// them, with 10 their connections do. Equal latencies make rounds of requests: each takes the longer of the time on the
-/// link, with 40 bytes of headers for each 1,460, and the time at 87.5 MB/s; and a latency, in which the link is idle.
+/// them, with 10 their connections do. Equal latencies make rounds of requests: each takes the longer of the time on
+/// the link, with 40 bytes of headers for each 1,460, and the time at 87.5 MB/s; and a latency, in which the link is
+/// idle.
 #[test]
 fn fifteen_requests_saturate_ten_gigabit() {
     let share = |requests: u32| {
@@ -430,8 +431,8 @@ fn a_read_goes_on_where_it_broke_off() {
 }
 
 /// Four reducers write some 16 MiB each. With algorithm 1 the AppMaster lists, looks at both ends (two heads, a list),
-/// copies and deletes for each file in turn; with S3A's committers it completes the uploads side by side. A latency for each
-/// request, and what was written at 10 MB/s, one copy after the other.
+/// copies and deletes for each file in turn; with S3A's committers it completes the uploads side by side. A latency
+/// for each request, and what was written at 10 MB/s, one copy after the other.
 #[test]
 fn a_job_s_commit_takes_what_its_committer_asks_for() {
     let latency = LATENCY.as_secs_f64();
