@@ -95,6 +95,9 @@ pub fn estimate(scenario: &Scenario) -> Result<Vec<JobEstimate>, Unable> {
     if scenario.hdfs.erasure_coding.is_some() {
         return unable("hdfs.erasure-coding", "rows that come from many nodes have no closed form here; simulate it");
     }
+    if scenario.object_store.is_some() {
+        return unable("object-store", "requests and committers have no closed form here; simulate it");
+    }
     let config = sim::hadoop_config(scenario);
     let cluster = Cluster::new(scenario, &config);
     let mut estimates = Vec::new();

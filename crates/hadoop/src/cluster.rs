@@ -7,6 +7,7 @@ use crate::event::Event;
 use crate::hdfs::{Hdfs, HdfsConfig};
 use crate::ids::{ConnId, JobId, NodeId, Tag};
 use crate::mapreduce::{self, Generation, MapReduce, MapReduceConfig, Wait};
+use crate::object_store::{ObjectStore, ObjectStoreConfig};
 use crate::pending::Pending;
 use crate::platform::Platform;
 use crate::record::{Records, TaskKind};
@@ -24,6 +25,8 @@ pub struct Config {
     pub rpc: RpcConfig,
     /// The file system.
     pub hdfs: HdfsConfig,
+    /// The object store and its clients; idle where no job uses it.
+    pub object_store: ObjectStoreConfig,
     /// Whoever hands out the workers: ResourceManager or JobTracker.
     pub scheduler: SchedulerConfig,
     /// YARN: heartbeats, allocation, liveness.
@@ -52,6 +55,7 @@ impl Config {
 pub struct Cluster {
     context: Context,
     hdfs: Hdfs,
+    store: ObjectStore,
     yarn: Yarn,
     shuffle: Shuffle,
     mapreduce: MapReduce,
@@ -74,11 +78,13 @@ impl Cluster {
         };
         let nodes = context.nodes.len();
         let mut hdfs = Hdfs::new(config.hdfs, &mut context, seed);
+        let mut store = ObjectStore::new(config.object_store, seed);
         let mut yarn = Yarn::new(config.yarn, config.scheduler, nodes, seed);
         let mut shuffle = Shuffle::new(config.mapreduce.shuffle(), nodes);
-        let mut platform = Platform { ctx: &mut context, hdfs: &mut hdfs, yarn: &mut yarn, shuffle: &mut shuffle };
+        let mut platform =
+            Platform { ctx: &mut context, hdfs: &mut hdfs, store: &mut store, yarn: &mut yarn, shuffle: &mut shuffle };
         let mapreduce = MapReduce::new(config.mapreduce, config.scheduler, &mut platform, seed);
-        Self { context, hdfs, yarn, shuffle, mapreduce, news: Vec::new() }
+        Self { context, hdfs, store, yarn, shuffle, mapreduce, news: Vec::new() }
     }
 
     /// Takes one input and appends what it causes.
@@ -118,6 +124,10 @@ impl Cluster {
     pub fn hdfs(&self) -> &Hdfs {
         &self.hdfs
     }
+    /// The object store.
+    pub fn object_store(&self) -> &ObjectStore {
+        &self.store
+    }
     /// The shuffle service of all nodes.
     pub fn shuffle(&self) -> &Shuffle {
         &self.shuffle
@@ -144,8 +154,8 @@ impl Cluster {
     }
 
     fn parts(&mut self) -> (Platform<'_>, &mut MapReduce) {
-        let Self { context: ctx, hdfs, yarn, shuffle, mapreduce, .. } = self;
-        (Platform { ctx, hdfs, yarn, shuffle }, mapreduce)
+        let Self { context: ctx, hdfs, store, yarn, shuffle, mapreduce, .. } = self;
+        (Platform { ctx, hdfs, store, yarn, shuffle }, mapreduce)
     }
 
     fn dispatch(&mut self, input: Input) {
@@ -180,7 +190,7 @@ impl Cluster {
     }
 
     fn on_node_down(&mut self, node: NodeId) {
-        let Self { context: ctx, hdfs, shuffle, mapreduce, .. } = self;
+        let Self { context: ctx, hdfs, store, shuffle, mapreduce, .. } = self;
         if !ctx.nodes.is_up(node) {
             return;
         }
@@ -189,6 +199,7 @@ impl Cluster {
         ctx.pending.node_down(node);
         rpc::on_node_down(ctx, node);
         hdfs.on_node_down(ctx, node);
+        store.on_node_down(ctx, node);
         shuffle.on_node_down(node);
         mapreduce.on_node_down(ctx, node);
         self.on_yarn(|yarn, _| yarn.on_node_down(node));
@@ -211,6 +222,7 @@ impl Cluster {
         match request {
             Request::Rpc(request) => rpc::on_answer(&mut self.context, request),
             Request::Hdfs(request) => self.hdfs.on_answer(&mut self.context, request),
+            Request::ObjectStore(request) => self.store.on_answer(&mut self.context, request),
             Request::Shuffle(request) => self.on_shuffle(|shuffle, ctx| shuffle.on_answer(ctx, request)),
             Request::Yarn(request) => self.on_yarn(|yarn, ctx| yarn.on_answer(ctx, request)),
             Request::MapReduce(request) => {
@@ -225,6 +237,7 @@ impl Cluster {
         let Some(request) = self.context.pending.remove(tag) else { return };
         match request {
             Request::Hdfs(request) => self.hdfs.on_disk_failed(&mut self.context, request),
+            Request::ObjectStore(request) => self.store.on_disk_failed(&mut self.context, request),
             Request::Shuffle(request) => self.on_shuffle(|shuffle, ctx| shuffle.on_disk_failed(ctx, request)),
             Request::MapReduce(request) => {
                 let (mut platform, mapreduce) = self.parts();
@@ -264,7 +277,7 @@ impl Cluster {
 
     /// Something happened at a living end of a connection.
     fn on_connection(&mut self, conn: ConnId, end: End, input: Input) {
-        let Self { context: ctx, hdfs, .. } = self;
+        let Self { context: ctx, hdfs, store, .. } = self;
         if !ctx.connections.lives(conn, end) {
             return;
         }
@@ -275,6 +288,7 @@ impl Cluster {
                 match user {
                     User::Rpc(_) => rpc::on_connected(ctx, conn),
                     User::Hdfs(channel) => hdfs.on_connected(ctx, channel, conn),
+                    User::ObjectStore(_) => store.on_connected(ctx, conn),
                     User::Shuffle => self.on_shuffle(|shuffle, ctx| shuffle.on_connected(ctx, conn)),
                 }
             }
@@ -283,6 +297,7 @@ impl Cluster {
                 match ctx.connections.delivered(conn, end, tag) {
                     Some(Message::Rpc(message)) => rpc::on_delivered(ctx, conn, message),
                     Some(Message::Hdfs(message)) => hdfs.on_delivered(ctx, conn, end, message),
+                    Some(Message::ObjectStore(message)) => store.on_delivered(ctx, conn, end, message),
                     Some(Message::Shuffle(message)) => {
                         self.on_shuffle(|shuffle, ctx| shuffle.on_delivered(ctx, conn, message));
                     }
@@ -293,6 +308,7 @@ impl Cluster {
                 ctx.connections.established(conn);
                 match ctx.connections.acknowledge(conn, end, tag) {
                     Some(Message::Hdfs(message)) => hdfs.on_acknowledged(ctx, conn, message),
+                    Some(Message::ObjectStore(message)) => store.on_acknowledged(ctx, conn, message),
                     Some(Message::Shuffle(message)) => {
                         self.on_shuffle(|shuffle, ctx| shuffle.on_acknowledged(ctx, conn, message));
                     }
@@ -301,6 +317,7 @@ impl Cluster {
             }
             Input::LastReceived { at, .. } => match user {
                 User::Hdfs(channel) => hdfs.on_last_received(ctx, channel, conn, at),
+                User::ObjectStore(channel) => store.on_last_received(ctx, channel, conn, at),
                 User::Shuffle => self.on_shuffle(|shuffle, ctx| shuffle.on_last_received(ctx, conn, at)),
                 User::Rpc(_) => {}
             },
@@ -309,6 +326,7 @@ impl Cluster {
                 match user {
                     User::Rpc(_) => rpc::on_peer_closed(ctx, conn, end),
                     User::Hdfs(channel) => hdfs.on_peer_closed(ctx, channel, conn, end),
+                    User::ObjectStore(channel) => store.on_peer_closed(ctx, channel, conn, end),
                     User::Shuffle => self.on_shuffle(|shuffle, ctx| shuffle.on_peer_closed(ctx, conn, end)),
                 }
             }
@@ -317,6 +335,7 @@ impl Cluster {
                 match user {
                     User::Rpc(_) => rpc::on_reset(ctx, conn, end),
                     User::Hdfs(channel) => hdfs.on_reset(ctx, channel, conn, end),
+                    User::ObjectStore(channel) => store.on_reset(ctx, channel, conn, end),
                     User::Shuffle => self.on_shuffle(|shuffle, ctx| shuffle.on_reset(ctx, conn, end)),
                 }
             }
@@ -341,8 +360,8 @@ impl Cluster {
     }
 
     fn deliver(&mut self, event: Event) {
-        let Self { context: ctx, hdfs, yarn, shuffle, mapreduce, news } = self;
-        let platform = &mut Platform { ctx, hdfs, yarn, shuffle };
+        let Self { context: ctx, hdfs, store, yarn, shuffle, mapreduce, news } = self;
+        let platform = &mut Platform { ctx, hdfs, store, yarn, shuffle };
         match event {
             Event::Served { call, to, caller, .. } => {
                 match caller {
@@ -374,6 +393,7 @@ impl Cluster {
                 Writer::MapReduce(writer) => mapreduce.on_write(platform, write, what, writer),
                 Writer::Driver(_) => news.push(event),
             },
+            Event::JobCommitted { job, done } => mapreduce.on_job_committed(platform, job, done),
             Event::Yarn { .. } | Event::Shuffle { .. } => news.push(event),
         }
     }

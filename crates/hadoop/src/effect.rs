@@ -24,6 +24,8 @@ pub enum Service {
     DataTransfer,
     /// Map output fetches over HTTP.
     Shuffle,
+    /// Requests to the object store.
+    ObjectStore,
 }
 
 /// Which way a disk request moves data.

@@ -1,7 +1,7 @@
 //! What the parts tell each other: what became of remote calls, reads, writes and containers. An event goes to whoever
 //! asked.
 
-use crate::ids::{ApplicationId, CallId, NodeId, Process, ReadId, Server, WriteId};
+use crate::ids::{ApplicationId, CallId, JobId, NodeId, Process, ReadId, Server, WriteId};
 use crate::request::{Caller, Reader, Writer};
 use crate::{shuffle, yarn};
 use units::Bytes;
@@ -23,6 +23,9 @@ pub enum Event {
     Read { read: ReadId, news: ReadNews, reader: Reader },
     /// News of an output stream.
     Write { write: WriteId, news: WriteNews, writer: Writer },
+
+    /// A job's output in the object store is committed, or could not be.
+    JobCommitted { job: JobId, done: bool },
 
     /// News of an application of YARN that the driver has added. It is told with the rest of the driver's news.
     Yarn { application: ApplicationId, news: yarn::News },

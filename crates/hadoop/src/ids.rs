@@ -16,6 +16,10 @@ define_index! {
     pub ReadId;
     /// An output stream of HDFS; never used again.
     pub WriteId;
+    /// An object of the object store.
+    pub ObjectId;
+    /// A request to the object store; never used again.
+    pub HttpId;
     /// A replication pipeline; never used again.
     pub PipelineId;
     /// A fetch of map outputs of one host; never used again.

@@ -12,6 +12,7 @@ pub mod hdfs;
 mod ids;
 pub mod mapreduce;
 mod numbers;
+pub mod object_store;
 mod pending;
 mod platform;
 pub mod record;
@@ -27,7 +28,9 @@ pub use context::{Context, DiskTransfer, NodeInfo, Nodes};
 pub use disks::{Data, Disks};
 pub use effect::{DiskOp, Effect, End, Input, Purpose, Service};
 pub use event::{Event, ReadNews, WriteNews};
-pub use ids::{ApplicationId, AttemptId, ConnId, ContainerId, DiskStream, FetchId, JobId, NodeId, OutputId, Tag};
+pub use ids::{
+    ApplicationId, AttemptId, ConnId, ContainerId, DiskStream, FetchId, JobId, NodeId, ObjectId, OutputId, Tag,
+};
 pub use platform::Platform;
 pub use record::TaskKind;
 pub use request::{Caller, Fetcher, Framework, Reader, Writer};

@@ -2,6 +2,7 @@
 
 use crate::context::Context;
 use crate::hdfs::Hdfs;
+use crate::object_store::ObjectStore;
 use crate::shuffle::Shuffle;
 use crate::yarn::Yarn;
 
@@ -12,6 +13,8 @@ pub struct Platform<'a> {
     pub ctx: &'a mut Context,
     /// The file system.
     pub hdfs: &'a mut Hdfs,
+    /// The object store, with its client in every process.
+    pub store: &'a mut ObjectStore,
     /// YARN: nodes with their containers, and applications.
     pub yarn: &'a mut Yarn,
     /// Map outputs and their fetches.

@@ -183,6 +183,8 @@ pub struct Interval {
 pub struct AttemptBytes {
     /// Input read from a replica on the own node.
     pub read_node: Bytes,
+    /// Maps: input from an object store.
+    pub read_store: Bytes,
     /// Input read from the own rack.
     pub read_rack: Bytes,
     /// Input read from elsewhere.
@@ -318,6 +320,8 @@ pub struct JobRecord {
     pub master_start: Option<Time>,
     /// When it was launched: initialised, and about to ask for its first container or slot.
     pub launch: Option<Time>,
+    /// When all its tasks were done and its AppMaster began to commit its output in the object store.
+    pub commit: Option<Time>,
     /// When it ended.
     pub finish: Option<Time>,
     /// The client's wall time: from the start of its JVM to its exit, once the job has left the cluster.

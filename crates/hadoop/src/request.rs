@@ -6,6 +6,7 @@
 use crate::hdfs::request as hdfs;
 use crate::ids::{AttemptId, JobId, LinkId, ReadId};
 use crate::mapreduce::request as mapreduce;
+use crate::object_store::request as object_store;
 use crate::rpc::request as rpc;
 use crate::shuffle::request as shuffle;
 use crate::yarn::request as yarn;
@@ -16,6 +17,7 @@ pub(crate) enum Request {
     Rpc(rpc::Request),
     Hdfs(hdfs::Request),
     Shuffle(shuffle::Request),
+    ObjectStore(object_store::Request),
     Yarn(yarn::Request),
     MapReduce(mapreduce::Request),
 }
@@ -26,6 +28,7 @@ pub(crate) enum Message {
     Rpc(rpc::Message),
     Hdfs(hdfs::Message),
     Shuffle(shuffle::Message),
+    ObjectStore(object_store::Message),
 }
 
 /// Who has opened a connection.
@@ -33,6 +36,7 @@ pub(crate) enum Message {
 pub(crate) enum User {
     Rpc(LinkId),
     Hdfs(hdfs::Channel),
+    ObjectStore(object_store::Channel),
     /// The fetches that follow one another on it.
     Shuffle,
 }
@@ -102,12 +106,15 @@ from! {
     Request::Rpc(rpc::Request),
     Request::Hdfs(hdfs::Request),
     Request::Shuffle(shuffle::Request),
+    Request::ObjectStore(object_store::Request),
     Request::Yarn(yarn::Request),
     Request::MapReduce(mapreduce::Request),
     Message::Rpc(rpc::Message),
     Message::Hdfs(hdfs::Message),
     Message::Shuffle(shuffle::Message),
+    Message::ObjectStore(object_store::Message),
     User::Hdfs(hdfs::Channel),
+    User::ObjectStore(object_store::Channel),
     User::Rpc(LinkId),
     Caller::Hdfs(hdfs::Call),
     Caller::Yarn(yarn::Call),

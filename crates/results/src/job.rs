@@ -35,6 +35,8 @@ pub struct Job {
     pub submit: Time,
     /// When its first container or JobTracker set-up ran, as Hadoop's history counts it.
     pub launch: Option<Time>,
+    /// When its tasks were done and the commit of its output in an object store began.
+    pub commit: Option<Time>,
     /// When its last output was committed, or it failed.
     pub finish: Option<Time>,
     /// The client's wall time, from the start of its JVM to its exit, if the job ended.
@@ -83,6 +85,8 @@ pub struct JobBytes {
     pub hdfs_read_local: Bytes,
     /// HDFS input read over the network.
     pub hdfs_read_remote: Bytes,
+    /// Input read from an object store; none for a job whose input is in HDFS.
+    pub store_read: Option<Bytes>,
     /// Written to HDFS, one replica counted; as compressed.
     pub written: Bytes,
     /// Written to HDFS, one replica counted, before compression.
@@ -264,6 +268,9 @@ pub static JOBS: Metrics<Job> = Metrics {
         figure("submit_s", "When the client submitted it.").time(|job| job.submit),
         figure("launch_s", "When its first container or JobTracker set-up ran, as Hadoop's history counts it.")
             .optional_time(|job| job.launch),
+        figure("commit_s", "When its tasks were done and the commit of its output in an object store began.")
+            .may_be_absent()
+            .optional_time(|job| job.commit),
         figure("finish_s", "When its last output was committed, or it failed.").optional_time(|job| job.finish),
         figure(
             "client_wall_s",
@@ -345,6 +352,9 @@ pub static JOB_BYTES: Metrics<JobBytes> = Metrics {
         figure("hdfs_read_remote", "HDFS input read over the network.")
             .label_if_any("HDFS read, network")
             .bytes(|job| job.hdfs_read_remote),
+        figure("store_read", "Input read from the object store, where the job's is there.")
+            .may_be_absent()
+            .optional_bytes(|job| job.store_read),
         figure("written_plain", "Written to HDFS before compression.").rank(2).bytes(|job| job.written_plain),
         figure("written", "Written to HDFS, one replica counted; as compressed.")
             .label_if_any("written to HDFS")

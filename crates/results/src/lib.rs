@@ -15,6 +15,7 @@ mod many_jobs;
 mod master;
 pub mod metrics;
 mod network;
+mod object_store;
 pub mod page;
 mod pcapng;
 mod stall;
@@ -39,6 +40,7 @@ pub use master::{MASTER, Master, RpcServer};
 pub use network::{
     Bond, DISKS, Disk, FLOWS, Flow, LINKS, Limits, Link, LinkEnd, NODES, NetworkTotals, Node, OCCUPANCY, QUEUES,
 };
+pub use object_store::{OBJECT_STORE, StoreUse};
 pub use pcapng::{Capture, Frame};
 pub use stall::Stall;
 pub use statistics::{Estimate, t_quantile};
@@ -89,6 +91,8 @@ pub struct RunResult {
     pub imbalance: Vec<Imbalance>,
     /// What HDFS's Balancer has done, where one is started.
     pub balancer: Option<Balancing>,
+    /// What became of the requests to the object store, where there is one.
+    pub object_store: Option<StoreUse>,
     /// Disks of the nodes, or of the hosts they share.
     pub disks: Vec<Disk>,
     /// Where nodes were, of a wireless run alone.

@@ -48,7 +48,9 @@ impl<'a, T> Row<'a, T> {
     }
     /// The name of a node; empty if the run has no such node.
     pub(crate) fn node(&self, node: u32) -> String {
-        self.run.nodes.get(node as usize).map(|node| node.name.clone()).unwrap_or_default()
+        let named = self.run.nodes.get(node as usize).map(|node| node.name.clone());
+        let store = || self.run.object_store.as_ref().filter(|store| store.node == node);
+        named.or_else(|| store().map(|_| super::object_store::NAME.to_owned())).unwrap_or_default()
     }
 }
 

@@ -7,6 +7,7 @@ use super::job::{JOB_BYTES, JOBS, PHASES};
 use super::master::MASTER;
 use super::metrics::{Metrics, Row, figure, widened};
 use super::network::{BONDS, DISKS, LINKS, NETWORK, NODES};
+use super::object_store::OBJECT_STORE;
 use super::stall::STALLED;
 use super::traffic::TRAFFIC;
 use super::value::Value;
@@ -61,6 +62,9 @@ pub static RUN: Metrics<RunResult> = Metrics {
         figure("balancer", "What HDFS's Balancer has done, where one is started.")
             .may_be_absent()
             .inner(&BALANCER, |run| BALANCER.maybe(run.run, run.balancer.as_ref())),
+        figure("object_store", "What became of the requests to the object store, where the scenario has one.")
+            .may_be_absent()
+            .inner(&OBJECT_STORE, |run| OBJECT_STORE.maybe(run.run, run.object_store.as_ref())),
         figure("interface_sent", "Bytes sent through the interfaces of all nodes, headers included.")
             .bytes(|run| run.nodes.iter().map(|node| node.interface_sent).sum()),
         figure("disks", "Disks of the nodes, or of the hosts they share.")

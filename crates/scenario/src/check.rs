@@ -21,6 +21,7 @@ pub fn check(check: &mut Check<'_>) {
         check.hdfs();
         check.mapreduce();
     }
+    super::object_store::check(check);
     for (i, job) in scenario.job.iter().enumerate() {
         check.job(&format!("job.{i}"), job);
     }
@@ -36,7 +37,7 @@ pub fn check(check: &mut Check<'_>) {
 }
 
 /// What Hadoop's connections are for, as the results call it.
-const SERVICES: [&str; 4] = ["rpc", "umbilical", "data", "shuffle"];
+const SERVICES: [&str; 5] = ["rpc", "umbilical", "data", "shuffle", "store"];
 
 /// No more blocks of a job, and no more flows of a traffic, than memory holds.
 pub(super) const MOST: u64 = 10_000_000;

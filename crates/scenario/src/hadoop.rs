@@ -2,6 +2,7 @@
 
 use super::key::{choice, section};
 use super::network::Nodes;
+use super::object_store::FileSystem;
 use super::plan::Plan;
 use units::{Bytes, Time};
 
@@ -390,6 +391,15 @@ section! {
         /// The worker that wrote each file (dfsio-read); it holds a replica of each block. Left out: the files came
         /// from outside.
         file_writers: Vec<u32> = Vec::new(), 1..=100_000;
+        /// Where the input is.
+        input_store: FileSystem = FileSystem::Hdfs;
+        /// Bytes in a row that maps read of input in an object store, where they do not read all: some columns of files
+        /// that are stored by columns, by vectored reads. Ratios and costs are of what is read.
+        read_range: Option<Bytes> = None, Bytes::new(1_024)..=Bytes::from_mib(1 << 10);
+        /// Bytes between these.
+        read_gap: Bytes = Bytes::ZERO, Bytes::ZERO..=Bytes::from_mib(1 << 20);
+        /// Where the output goes. Intermediate data stays on local disks.
+        output_store: FileSystem = FileSystem::Hdfs;
         /// Number of reducers. Left out: by `mapreduce.bytes-per-reducer`, else `mapreduce.reducers`.
         reducers: Option<u32> = None, 0..=100_000;
         /// Time of submission.

@@ -15,6 +15,7 @@ pub mod key;
 mod mobility;
 mod network;
 mod nodes;
+mod object_store;
 mod plan;
 mod power;
 pub mod problem;
@@ -44,6 +45,7 @@ pub use network::{
     point_number,
 };
 pub use nodes::NodeSpec;
+pub use object_store::{Committer, FileSystem, InputPolicy, ObjectStore, S3a};
 pub use plan::{Plan, PlannedAttempt, PlannedEnd, PlannedKind};
 pub use power::{
     BackgroundWork, DriveProfile, Power, PowerGuard, PowerPolicy, ReplicaOrder, RestDepth, StartCost, StoragePlan,
@@ -88,6 +90,8 @@ section! {
         tcp: Tcp = Tcp::default();
         /// Settings of HDFS, named after Hadoop's own keys.
         hdfs: Hdfs = Hdfs::default();
+        /// An object store under the jobs. Left out: there is none.
+        object_store: Option<ObjectStore> = None;
         /// The RPC servers of the master node.
         master: Master = Master::default();
         /// Settings of MapReduce and YARN, named after Hadoop's own keys.

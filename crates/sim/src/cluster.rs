@@ -20,6 +20,7 @@ pub(crate) const fn port(service: Service) -> u16 {
         Service::Umbilical => 8041,
         Service::DataTransfer => 9866,
         Service::Shuffle => 13562,
+        Service::ObjectStore => 443,
     }
 }
 
@@ -27,7 +28,8 @@ pub(crate) const fn port(service: Service) -> u16 {
 pub(crate) const SURE_OF_SHARED: Bytes = Bytes::new(2_048);
 
 /// Every service, in the order of their names in results.
-pub(crate) const SERVICES: [Service; 4] = [Service::Rpc, Service::Umbilical, Service::DataTransfer, Service::Shuffle];
+pub(crate) const SERVICES: [Service; 5] =
+    [Service::Rpc, Service::Umbilical, Service::DataTransfer, Service::Shuffle, Service::ObjectStore];
 
 /// The service of a port, as the results call it.
 pub(crate) const fn service_name(port: u16) -> &'static str {
@@ -35,6 +37,7 @@ pub(crate) const fn service_name(port: u16) -> &'static str {
         8020 => "rpc",
         8041 => "umbilical",
         9866 => "data",
+        443 => "store",
         _ => "shuffle",
     }
 }

@@ -161,7 +161,8 @@ impl Headway {
         }
         self.next = now.saturating_add(self.limit / Self::LOOKS);
         let driver = world.driver()?;
-        match driver.cluster.mapreduce().headway(now) {
+        let committed = driver.cluster.object_store().counters().committed as f64;
+        match driver.cluster.mapreduce().headway(now).map(|far| far + committed) {
             Some(far) if far <= self.furthest => (now.saturating_sub(self.since) >= self.limit).then(|| Stall {
                 since: self.since,
                 at: now,

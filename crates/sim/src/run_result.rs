@@ -4,6 +4,7 @@ mod critical;
 mod disks;
 mod energy;
 mod job;
+mod object_store;
 
 use crate::RunError;
 use crate::air::station_name;
@@ -70,6 +71,7 @@ pub(crate) fn run_result(
     if let Some(driver) = world.driver() {
         job::jobs(driver, &records, world, &mut result);
         result.ledger.extend(disks::laws(driver, world.now()));
+        object_store::fill(scenario, driver, &mut result);
         let running = |job: &&mut Job| job.state == JobState::Unfinished && job.submit <= world.now();
         for job in result.jobs.iter_mut().filter(|_| stall.is_some()).filter(running) {
             job.state = JobState::Failed;

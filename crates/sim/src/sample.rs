@@ -1,6 +1,7 @@
 //! Time series of a run: links, processors, disks and radios, sampled in equal steps.
 
 use crate::air::station_name;
+use crate::lower::OBJECT_STORE;
 use crate::world::World;
 use des::Occupancy;
 use hadoop::mapreduce::MapReduce;
@@ -98,8 +99,10 @@ impl Sampler {
                 bytes: 0,
             }
         });
-        let nodes = units::count(world.transport().topology().hosts().len());
         let driver = world.driver();
+        let hosts = world.transport().topology().hosts().len();
+        // An object store is a host, and no node.
+        let nodes = units::count(driver.map_or(hosts, |driver| driver.cluster.context().nodes.len()));
         self.steps.push(Step {
             links: links.chain(on_air).collect(),
             cores: driver
@@ -247,7 +250,8 @@ pub(crate) struct Ends<'a> {
 impl<'a> Ends<'a> {
     pub fn new(topology: &'a Topology) -> Self {
         let mut at = vec![LinkEnd::Switch; topology.vertex_count()];
-        for (node, vertex) in (0..).zip(topology.hosts()) {
+        let is_node = |(_, vertex): &(u32, &net::VertexId)| topology.name(**vertex) != OBJECT_STORE;
+        for (node, vertex) in (0..).zip(topology.hosts()).filter(is_node) {
             at[vertex.0 as usize] = LinkEnd::Node(node);
         }
         Self { topology, at }

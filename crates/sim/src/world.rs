@@ -305,7 +305,7 @@ impl World {
     fn look_at_nodes(&mut self) {
         let (Some(meters), Some(driver)) = (&mut self.meters, &mut self.driver) else { return };
         let now = self.now;
-        for node in 0..units::count(self.transport.topology().hosts().len()) {
+        for node in 0..units::count(driver.cluster.context().nodes.len()) {
             let used = used(now, node, Some(&*driver), &self.transport);
             let clock = meters.govern(now, node, used);
             let level = meters.get(node).and_then(|meter| meter.level(now, used)).filter(|_| self.tells_charges);

@@ -244,6 +244,7 @@ impl MapReduce {
     /// The AppMaster is lost, and what it ran with it. Another recovers the maps that were done.
     fn on_master_lost(&mut self, platform: &mut Platform, job: JobId, lost: u32, again: bool) {
         self.drop_history(platform, job);
+        platform.store.abort_commit(platform.ctx, job);
         let running: Vec<AttemptId> = self.running(job).collect();
         for id in running {
             let attempt = &self.attempts[id.0 as usize];

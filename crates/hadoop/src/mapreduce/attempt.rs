@@ -111,6 +111,7 @@ impl MapReduce {
             in_master: false,
             recorded: Recorded::default(),
             pace: self.pace(id),
+            object: None,
         });
         self.outputs.push(AttemptOutput { task, output: platform.shuffle.add_output(id.0, node), plain: Bytes::ZERO });
         id
@@ -222,6 +223,7 @@ impl MapReduce {
         let mut env = Env {
             ctx: platform.ctx,
             hdfs: platform.hdfs,
+            store: platform.store,
             shuffle: platform.shuffle,
             outputs,
             config,
@@ -536,6 +538,7 @@ impl MapReduce {
         let node = attempt.record.node;
         if !attempt.in_master {
             rpc::exit(platform.ctx, process(id, node));
+            platform.store.exit(platform.ctx, process(id, node));
         }
         match self.config.generation {
             Generation::Yarn => self.container_exited(platform, id),

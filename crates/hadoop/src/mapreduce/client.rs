@@ -5,6 +5,7 @@
 //! the client's receive buffer is full, and the connections live until the client exits. `Job.monitorAndPrintJob` asks
 //! once a second whether the job is complete.
 
+use super::file_system::ObjectRange;
 use super::files::CLIENT_PROCESS;
 use super::job::Piece;
 use super::{Generation, MapReduce, Reader, Request};
@@ -12,6 +13,7 @@ use crate::context::Context;
 use crate::event::ReadNews;
 use crate::hdfs::Hdfs;
 use crate::ids::{JobId, Process, ReadId};
+use crate::object_store::ObjectStore;
 use crate::platform::Platform;
 use units::{Bytes, Time};
 
@@ -49,9 +51,13 @@ impl Sample {
         under_way
     }
     /// The client exits: its connections to DataNodes are reset.
-    fn close(&mut self, ctx: &mut Context, hdfs: &mut Hdfs) {
+    fn close(&mut self, ctx: &mut Context, hdfs: &mut Hdfs, store: &mut ObjectStore) {
         for read in self.parts.iter_mut().filter_map(|part| part.read.take()) {
-            hdfs.cancel_read(ctx, read);
+            if ObjectStore::has_read(read) {
+                store.cancel_read(ctx, read);
+            } else {
+                hdfs.cancel_read(ctx, read);
+            }
         }
     }
 }
@@ -68,7 +74,7 @@ impl MapReduce {
         if !std::mem::replace(&mut sample.begun, true) {
             let wanted = |part: usize| {
                 let split = &owner.splits[owner.splits.len() / parts * part];
-                let length = split.blocks.first().map_or(Bytes::ZERO, |piece| piece.length);
+                let length = split.first_piece();
                 Part { read: None, missing: (owner.spec.sample / parts as u64).min(length) }
             };
             sample.parts = (0..parts).map(wanted).collect();
@@ -76,12 +82,14 @@ impl MapReduce {
         let client = Process { node: platform.ctx.nodes.master(), id: CLIENT_PROCESS };
         for (number, part) in sample.parts.iter_mut().enumerate() {
             let split = &owner.splits[owner.splits.len() / parts * number];
-            if let Some(&Piece { block, offset, length }) = split.blocks.first()
-                && part.read.is_none()
-                && part.missing > Bytes::ZERO
-            {
-                // It asks for the whole split, and stops reading when it has its records.
-                let reader = Reader::Sample(job);
+            if part.read.is_some() || part.missing == Bytes::ZERO {
+                continue;
+            }
+            // It asks for the whole split, and stops reading when it has its records.
+            let reader = Reader::Sample(job);
+            if let Some(ObjectRange { object, offset, length }) = split.object {
+                part.read = Some(platform.store.read(platform.ctx, client, object, (offset, length), None, reader));
+            } else if let Some(&Piece { block, offset, length }) = split.blocks.first() {
                 part.read = Some(platform.hdfs.read(platform.ctx, client, block, offset, length, reader));
             }
         }
@@ -98,7 +106,11 @@ impl MapReduce {
                     return;
                 }
                 part.missing -= taken;
-                platform.hdfs.take(platform.ctx, read, taken);
+                if ObjectStore::has_read(read) {
+                    platform.store.take(platform.ctx, read, taken);
+                } else {
+                    platform.hdfs.take(platform.ctx, read, taken);
+                }
                 if !sample.is_under_way() {
                     self.bring(platform, job);
                 }
@@ -115,7 +127,7 @@ impl MapReduce {
 
     /// The job has left the cluster. Its client sees so when it asks next, and exits.
     pub(super) fn client_leaves(&mut self, platform: &mut Platform, job: JobId) {
-        self.files[job.0 as usize].sample.close(platform.ctx, platform.hdfs);
+        self.files[job.0 as usize].sample.close(platform.ctx, platform.hdfs, platform.store);
         let record = &mut self.jobs[job.0 as usize].record;
         // The ResourceManager's first answer to `finishApplicationMaster` is that it is about to; the AppMaster asks
         // again a heartbeat later, and only then tells clients that the job is over (`RMCommunicator`).

@@ -39,6 +39,9 @@ pub fn critical_path(records: &Records, job: JobId) -> Option<CriticalPath> {
     let (submit, finish) = (record.submit, record.finish?);
     let launch = record.launch.unwrap_or(finish);
     let mut walk = Walk { records, job, at: finish, back: Vec::new() };
+    // The commit of output in an object store is requests.
+    walk.emit_until(record.commit.unwrap_or(finish), Waiting::Network, None, None);
+    let finish = walk.at;
     let mut next = walk.last(finish);
     while let Some(step) = next {
         next = walk.through(step, launch);

@@ -1,10 +1,12 @@
 //! A job as its master sees it: tasks, what they wait for, which maps are done, which nodes to avoid.
 
 use super::JobCompression;
+use super::file_system::{FileSystem, ObjectRange, object_splits};
 use crate::context::{Context, Nodes};
 use crate::hdfs::{Hdfs, ReadOrder};
 use crate::ids::{ApplicationId, AttemptId, BlockId, FileId, JobId, NodeId};
 use crate::numbers::count;
+use crate::object_store::Stride;
 use crate::platform::Platform;
 use crate::record::{JobRecord, JobState, Locality, TaskKind};
 use crate::workload::{Partitions, Source, Workload};
@@ -86,6 +88,12 @@ pub struct JobSpec {
     pub compression: JobCompression,
     /// Its files are placed by key; none if HDFS places them.
     pub keyed: Option<Keyed>,
+    /// Where its input is.
+    pub input_store: FileSystem,
+    /// Which bytes of its input in an object store its maps read; none if all.
+    pub stride: Option<Stride>,
+    /// Where its output goes.
+    pub output_store: FileSystem,
 }
 
 /// A range of a block.
@@ -100,11 +108,21 @@ pub(crate) struct Piece {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Split {
     pub blocks: Vec<Piece>,
+    /// In place of blocks, if it is of an object.
+    pub object: Option<ObjectRange>,
     pub bytes: Bytes,
     /// Nodes with a replica of its first block.
     pub hosts: Vec<NodeId>,
     /// The node whose keys its records have, if it is placed by key.
     pub home: Option<NodeId>,
+}
+
+impl Split {
+    /// The length of what is read first of it.
+    pub fn first_piece(&self) -> Bytes {
+        let block = self.blocks.first().map(|piece| piece.length);
+        self.object.map(|range| range.length).or(block).unwrap_or_default()
+    }
 }
 
 /// One task.
@@ -160,6 +178,8 @@ pub(crate) struct Job {
     pub timeout_at: Time,
     /// Its reducers have been asked for.
     pub reduces_released: bool,
+    /// Its output in the object store is there to see.
+    pub committed: bool,
     waiting: WaitingMaps,
     waiting_reduces: VecDeque<u32>,
     failures_by_node: BTreeMap<NodeId, u32>,
@@ -195,7 +215,10 @@ impl Durations {
 
 impl Job {
     pub fn new(id: JobId, application: ApplicationId, spec: JobSpec, platform: &mut Platform, seed: u64) -> Self {
-        let splits = splits(&spec, platform.ctx, platform.hdfs);
+        let splits = match spec.input_store {
+            FileSystem::ObjectStore if spec.workload.source == Source::File => of_objects(&spec, platform),
+            _ => splits(&spec, platform.ctx, platform.hdfs),
+        };
         let nodes = platform.ctx.nodes.len();
         let reducers = spec.reducers;
         let record = JobRecord {
@@ -206,6 +229,7 @@ impl Job {
             submit: spec.submit,
             master_start: None,
             launch: None,
+            commit: None,
             finish: None,
             client_wall: None,
             uber: false,
@@ -228,6 +252,7 @@ impl Job {
             events: Vec::new(),
             timeout_at: Time::MAX,
             reduces_released: false,
+            committed: false,
             waiting: WaitingMaps { by_node: vec![Vec::new(); nodes], ..WaitingMaps::default() },
             waiting_reduces: VecDeque::new(),
             failures_by_node: BTreeMap::new(),
@@ -327,7 +352,10 @@ impl Job {
         locations
     }
     pub fn locality(&self, map: u32, node: NodeId, nodes: &Nodes) -> Locality {
-        let hosts = &self.splits[map as usize].hosts;
+        let Split { hosts, object, .. } = &self.splits[map as usize];
+        if object.is_some() {
+            return Locality::Remote;
+        }
         if hosts.contains(&node) || hosts.is_empty() {
             Locality::Node
         } else if hosts.iter().any(|&host| nodes.rack(host) == nodes.rack(node)) {
@@ -519,6 +547,23 @@ fn pieces_of(block: BlockId, block_size: Bytes, hdfs: &Hdfs) -> Vec<Piece> {
     offsets.map(|offset| Piece { block, offset, length: block_size.min(whole - offset) }).collect()
 }
 
+/// Splits of objects are near no node.
+fn of_objects(spec: &JobSpec, platform: &mut Platform) -> Vec<Split> {
+    let lengths: Vec<Bytes> = match &spec.input {
+        JobInput::Files(files) => files.clone(),
+        JobInput::Splits(splits) => splits.iter().map(|(bytes, _)| *bytes).collect(),
+        JobInput::Named(files) => files.iter().map(|file| file.length).collect(),
+    };
+    let ranges = object_splits(platform.store, lengths, spec.whole_files);
+    let wanted = |bytes: Bytes| spec.stride.map_or(bytes, |stride| stride.of(bytes));
+    let split = |range: ObjectRange| Split { bytes: wanted(range.length), object: Some(range), ..Split::default() };
+    let mut splits: Vec<Split> = ranges.into_iter().map(split).collect();
+    if !spec.whole_files && matches!(spec.input, JobInput::Files(_)) {
+        splits.sort_by_key(|split| std::cmp::Reverse(split.bytes));
+    }
+    splits
+}
+
 fn splits(spec: &JobSpec, ctx: &mut Context, hdfs: &mut Hdfs) -> Vec<Split> {
     if let Source::Generated { maps } = spec.workload.source {
         let total = spec.input.bytes();
@@ -558,7 +603,7 @@ fn splits(spec: &JobSpec, ctx: &mut Context, hdfs: &mut Hdfs) -> Vec<Split> {
         for blocks in groups.into_iter().filter(|blocks| !blocks.is_empty()) {
             let bytes = blocks.iter().map(|piece| piece.length).sum();
             let hosts = hosts_of(hdfs, blocks[0].block);
-            splits.push(Split { blocks, bytes, hosts, home: None });
+            splits.push(Split { blocks, bytes, hosts, ..Split::default() });
         }
     }
     // Each of these files is one block. Its map belongs where its keys do: on another node with a copy it would read

@@ -5,9 +5,8 @@
 //! it leaves out: the sort buffer's two thresholds, a spill thread of its own, and merges in several passes.
 
 use super::buffer::SortBuffer;
-use super::job::Piece;
 use super::merge::MergePlan;
-use super::request::{Reader, Step, StreamSlot, TaskRequest, Writer};
+use super::request::{Step, StreamSlot, TaskRequest, Writer};
 use super::stream::{LocalFile, Sink, Stream};
 use super::task::Env;
 use crate::ids::{NodeId, ReadId, Tag, WriteId};
@@ -107,10 +106,8 @@ impl MapTask {
         let recorded = env.recorded.output.filter(|_| env.split.bytes > Bytes::ZERO);
         let ratio = recorded.map_or(modelled, |bytes| bytes.get() as f64 / env.split.bytes.get() as f64);
         let scale = if modelled > 0.0 { ratio / modelled } else { 0.0 };
-        let replication = workload.output_replication.map_or(env.hdfs.config().replication, u32::from);
-        let block_size = env.hdfs.config().block_size;
         let output = (ratio > 0.0).then(|| Output {
-            write: env.hdfs.create_output(env.ctx, env.process, block_size, replication, Writer::MapOutput(env.id)),
+            write: env.create_output(Writer::MapOutput(env.id)),
             plain: if modelled > 0.0 { (workload.side_output_ratio + direct) * scale } else { ratio },
             ratio,
             compress: direct * scale * codec.map_or(0.0, |codec| codec.compress),
@@ -163,12 +160,7 @@ impl MapTask {
     }
 
     pub fn on_read_progress(&mut self, env: &mut Env, source: NodeId, bytes: Bytes) -> TaskState {
-        let counter = match env.ctx.nodes.distance(env.node, source) {
-            0 => &mut env.record.bytes.read_node,
-            2 => &mut env.record.bytes.read_rack,
-            _ => &mut env.record.bytes.read_remote,
-        };
-        *counter += bytes;
+        env.count_read(source, bytes);
         self.arrived += bytes;
         self.source = Some(source);
         self.proceed(env)
@@ -202,7 +194,7 @@ impl MapTask {
                 output.full = true;
                 env.record.bytes.output = total;
                 env.record.bytes.output_plain = self.taken.mul_f64(output.plain);
-                env.hdfs.append(env.ctx, output.write, bytes);
+                env.append(output.write, bytes);
             }
         }
         self.proceed(env)
@@ -228,10 +220,10 @@ impl MapTask {
     /// Gives back what it holds: its node stays, the attempt ends.
     pub fn cancel(&mut self, env: &mut Env) {
         if let Some(read) = self.reading.take() {
-            env.hdfs.cancel_read(env.ctx, read);
+            env.cancel_read(read);
         }
         if let Some(output) = self.output.take() {
-            env.hdfs.abort_write(env.ctx, output.write);
+            env.abort_write(output.write);
         }
         if let Some(work) = self.work.filter(|_| self.computing > Bytes::ZERO || self.stage == Stage::Sort) {
             env.ctx.cancel_compute(env.node, work);
@@ -248,10 +240,9 @@ impl MapTask {
     }
 
     fn read_next(&mut self, env: &mut Env) {
-        if let Some(&Piece { block, offset, length }) = env.split.blocks.get(self.next_block) {
+        if let Some(read) = env.read_piece(self.next_block) {
             self.next_block += 1;
-            let reader = Reader::Split(env.id);
-            self.reading = Some(env.hdfs.read(env.ctx, env.process, block, offset, length, reader));
+            self.reading = Some(read);
         }
     }
 
@@ -312,7 +303,7 @@ impl MapTask {
             self.computing = piece;
             self.taken += piece;
             if let Some(read) = self.reading {
-                env.hdfs.take(env.ctx, read, piece);
+                env.take(read, piece);
             }
             let compress = self.output.as_ref().map_or(0.0, |output| output.compress);
             let part = piece.get() as f64 / self.input.get() as f64;
@@ -454,7 +445,7 @@ impl MapTask {
             Some(output) => {
                 self.stage = Stage::Close;
                 env.phase(Phase::Write);
-                env.hdfs.close(env.ctx, output.write);
+                env.close(output.write);
             }
             None => self.stage = Stage::Done,
         }

@@ -343,7 +343,7 @@ impl MapReduce {
             }
         }
         if job.is_complete() {
-            if !self.commits_later(platform.ctx, id) {
+            if !self.commits_objects(platform, id) && !self.commits_later(platform.ctx, id) {
                 self.finish_job(platform, id, JobState::Succeeded, String::new());
             }
             return;

@@ -8,6 +8,7 @@ mod client;
 mod compression;
 mod config;
 pub mod critical;
+mod file_system;
 mod files;
 mod hadoop1;
 mod job;
@@ -27,6 +28,7 @@ mod uber;
 
 pub use compression::{Codec, Compression, JobCompression};
 pub use config::{AppMasterConfig, Generation, Hadoop1Config, MapReduceConfig, SET_UP_SHARE};
+pub use file_system::FileSystem;
 pub use job::{JobInput, JobSpec, Keyed, NamedFile};
 pub use primaries::Primaries;
 pub use replay::{Recorded, Replay, ReplayAttempt, ReplayEnd};
@@ -116,6 +118,8 @@ pub(crate) struct Attempt {
     recorded: Recorded,
     /// The processor time that its work takes, by what it takes on average.
     pace: f64,
+    /// The length of the object that it has written, once its stream is closed.
+    object: Option<Bytes>,
 }
 
 impl Attempt {
@@ -305,6 +309,7 @@ impl MapReduce {
                 self.on_stream(platform, id, StreamSlot::Final, Step::Write);
             }
             (Writer::MapOutput(id) | Writer::ReduceOutput(id), WriteNews::Closed) => {
+                self.note_object(platform, id, write);
                 self.on_output_closed(platform, id);
             }
             (Writer::MapOutput(id) | Writer::ReduceOutput(id), WriteNews::Failed) => {

@@ -331,7 +331,7 @@ impl ReduceTask {
             env.ctx.cancel_compute(env.node, work);
         }
         if let Some(write) = self.write.take() {
-            env.hdfs.abort_write(env.ctx, write);
+            env.abort_write(write);
         }
     }
     /// The recorded time of a phase has passed.
@@ -532,7 +532,7 @@ impl ReduceTask {
                 match self.write {
                     Some(write) => {
                         env.phase(Phase::Write);
-                        env.hdfs.close(env.ctx, write);
+                        env.close(write);
                         self.stage = Stage::Close;
                     }
                     None => self.stage = Stage::Done,
@@ -597,9 +597,7 @@ impl ReduceTask {
     }
 
     fn create(&mut self, env: &mut Env) -> Sink {
-        let replication = env.spec.workload.output_replication.map_or(env.hdfs.config().replication, u32::from);
-        let block_size = env.hdfs.config().block_size;
-        let write = env.hdfs.create_output(env.ctx, env.process, block_size, replication, Writer::ReduceOutput(env.id));
+        let write = env.create_output(Writer::ReduceOutput(env.id));
         self.write = Some(write);
         Sink::Hdfs(write)
     }

@@ -177,7 +177,7 @@ impl Stream {
                 };
                 env.disk(transfer, TaskRequest::Stream(self.slot, Step::Write));
             }
-            Sink::Hdfs(write) => env.hdfs.append(env.ctx, write, bytes),
+            Sink::Hdfs(write) => env.append(write, bytes),
         }
     }
     /// Forgets its processor work (its attempt is killed).

@@ -10,6 +10,7 @@ use crate::disks::{Data, Turns};
 use crate::hdfs::Hdfs;
 use crate::ids::{ApplicationId, AttemptId, NodeId, OutputId, Process, Tag};
 use crate::numbers::count;
+use crate::object_store::ObjectStore;
 use crate::record::{AttemptRecord, Interval, Phase};
 use crate::shuffle::Shuffle;
 use crate::workload::{Partitions, Parts};
@@ -19,6 +20,7 @@ use units::{Bytes, Time};
 pub(crate) struct Env<'a> {
     pub ctx: &'a mut Context,
     pub hdfs: &'a mut Hdfs,
+    pub store: &'a mut ObjectStore,
     pub shuffle: &'a mut Shuffle,
     /// By attempt.
     pub outputs: &'a [AttemptOutput],

@@ -9,6 +9,8 @@ mod jobs;
 mod mapreduce;
 mod mapreduce_faults;
 mod mapreduce_scheduling;
+mod object_chaos;
+mod object_store;
 mod placement;
 mod recorded;
 mod rpc;

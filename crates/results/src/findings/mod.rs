@@ -10,6 +10,7 @@ mod job;
 mod network;
 mod shape;
 mod skew;
+mod store;
 
 use crate::RunResult;
 use crate::metrics::{Metrics, figure};
@@ -84,6 +85,8 @@ pub enum Rule {
     IdleSlots,
     /// Maps read their input over the network.
     Locality,
+    /// Tasks, or the job's commit, wait for the object store.
+    ObjectStore,
     /// Starting tasks takes longer than it should beside their work.
     ShortTasks,
     /// Reducers wait for map output on the network.
@@ -110,6 +113,7 @@ impl Rule {
             Self::SlotWaves => "slot-waves",
             Self::IdleSlots => "idle-slots",
             Self::Locality => "locality",
+            Self::ObjectStore => "object-store",
             Self::ShortTasks => "short-tasks",
             Self::Shuffle => "shuffle",
             Self::TcpTimeouts => "tcp-timeouts",
@@ -179,6 +183,7 @@ fn of_job(view: &JobView<'_>) -> Vec<Finding> {
     out.extend(shape::idle_slots(view));
     out.extend(shape::short_tasks(view));
     out.extend(network::locality(view));
+    out.extend(store::object_store(view));
     out.extend(network::shuffle(view));
     out.extend(network::tcp_timeouts(view));
     out.extend(network::heartbeats(view, &silences.spans()));

@@ -11,7 +11,7 @@ const LOCAL: [f64; 4] = [0.5, 0.4, 0.3, 0.2];
 /// Twice the mean time of the shuffle over that of the work after it: Dr. Elephant's `runtime_ratio_severity`.
 const SHUFFLE: [f64; 4] = [1.0, 2.0, 4.0, 8.0];
 
-const fn on_network(segment: &CriticalSegment) -> bool {
+pub const fn on_network(segment: &CriticalSegment) -> bool {
     matches!(segment.waiting, Waiting::Transfer | Waiting::Queueing | Waiting::Recovery | Waiting::TcpTimeout)
 }
 
@@ -20,7 +20,8 @@ pub fn locality(view: &JobView<'_>) -> Option<Finding> {
     let count = |of: Locality| view.maps.iter().filter(|map| map.attempt.locality == Some(of)).count();
     let (node, rack, remote) = (count(Locality::Node), count(Locality::Rack), count(Locality::Remote));
     let known = node + rack + remote;
-    if known == 0 {
+    // Objects are near no node.
+    if known == 0 || view.job.bytes.store_read.is_some() {
         return None;
     }
     let most = Severity::falling(node as f64 / known as f64, LOCAL)?;

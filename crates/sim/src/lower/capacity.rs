@@ -98,7 +98,8 @@ pub fn reach(scenario: &Scenario) -> Reach {
         rate.as_bps() as f64 / 8.0 * payload * members as f64
     };
     let hosts = topology.hosts();
-    let links = hosts.iter().skip(1).filter_map(|host| topology.uplink(*host));
+    let workers = scenario.cluster.workers as usize;
+    let links = hosts.iter().skip(1).take(workers).filter_map(|host| topology.uplink(*host));
     let node = links.map(|link| rate(link).min(rate(link.reverse()))).fold(f64::INFINITY, f64::min);
     Reach { node, rack: rack(scenario, &topology, rate) }
 }

@@ -5,7 +5,7 @@ use super::bonds::{links, places};
 use super::hadoop::room_for_blocks;
 use super::phy::{mode, settings};
 use super::traffic::sizes;
-use super::{disks, power, queue, topology};
+use super::{disks, object_store, power, queue, topology};
 use net::{Dcell, LinkId, Topology, TopologyError, VertexKind};
 use scenario::{Check, Fidelity, Scenario, SizeKind, TopologyKind, Traffic, TrafficKind, node_name};
 use units::{Bytes, Quantity};
@@ -34,6 +34,7 @@ pub(super) fn check(check: &mut Check<'_>) {
     bonds(check);
     if check.is_clean() && names_links(scenario) {
         let topology = topology(scenario);
+        object_store::check(check, &topology);
         ports(check, &topology);
         faults(check, &topology);
         for (i, traffic) in scenario.traffic.iter().enumerate() {
@@ -45,6 +46,7 @@ pub(super) fn check(check: &mut Check<'_>) {
 /// Whether anything in a scenario is said of a link by its name. If not, no topology needs to be built to check it.
 fn names_links(scenario: &Scenario) -> bool {
     !scenario.network.port.is_empty()
+        || scenario.object_store.is_some()
         || scenario.faults.iter().any(|fault| fault.link.is_some())
         || scenario.traffic.iter().any(|traffic| traffic.load_link.is_some() || !traffic.stripe.paths.is_empty())
 }

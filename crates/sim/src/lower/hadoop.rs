@@ -49,6 +49,7 @@ pub fn config(scenario: &Scenario) -> hadoop::Config {
             ..RpcConfig::default()
         },
         hdfs: hdfs(scenario),
+        object_store: super::object_store::config(scenario),
         scheduler: scheduler(scenario),
         yarn: yarn(scenario),
         mapreduce: MapReduceConfig {
@@ -287,6 +288,9 @@ fn job_spec(scenario: &Scenario, job: &Job) -> JobSpec {
         uber: job.uber.unwrap_or(scenario.mapreduce.uber.enable),
         compression: compression(job),
         keyed: keyed(scenario, job),
+        input_store: super::object_store::file_system(job.input_store),
+        output_store: super::object_store::file_system(job.output_store),
+        stride: super::object_store::stride(job),
     }
 }
 
@@ -295,7 +299,8 @@ fn job_spec(scenario: &Scenario, job: &Job) -> JobSpec {
 fn keyed(scenario: &Scenario, job: &Job) -> Option<Keyed> {
     let placement = &scenario.hdfs.placement;
     // Splits with hosts stand where they were recorded; files that control files name are read as a whole.
-    let stands_elsewhere = !job.split_hosts.is_empty() || job.workload.reads_named_files() || job.generated;
+    let stands_elsewhere =
+        job.reads_objects() || !job.split_hosts.is_empty() || job.workload.reads_named_files() || job.generated;
     if placement.kind != PlacementKind::ByKey || stands_elsewhere {
         return None;
     }

@@ -9,6 +9,7 @@ mod energy;
 mod hadoop;
 mod hosts;
 mod mobility;
+mod object_store;
 mod phy;
 pub mod power;
 mod queue;
@@ -19,6 +20,7 @@ mod traffic;
 pub use bonds::links;
 pub use capacity::{Machine, Reach, machines, reach};
 pub use hadoop::config as hadoop_config;
+pub use object_store::NAME as OBJECT_STORE;
 pub use tcp::tcp_config;
 pub use topology::topology;
 

@@ -1,7 +1,7 @@
 //! The graph of hosts, switches and links that a scenario's network resolves to.
 
 use super::bonds::{install, links, places};
-use super::queue;
+use super::{object_store, queue};
 use net::{
     Dcell, Discipline, LinkId, LinkSpec, Loss, SharedBufferSpec, TokenBucketSpec, Topology, VertexId, VertexKind,
 };
@@ -9,7 +9,8 @@ use scenario::{Bond, Core, Direction, NodeSpec, Queue, Scenario, SharedBuffer, T
 use std::collections::BTreeMap;
 use units::BitRate;
 
-/// The network as a graph. Its hosts are the nodes in order: the master, then the workers.
+/// The network as a graph. Its hosts are the nodes in order: the master, then the workers; and an object store that is
+/// none of them.
 pub fn topology(scenario: &Scenario) -> Topology {
     let nodes = scenario.nodes();
     let mut wiring = Wiring { scenario, nodes: &nodes, topology: Topology::new(), bridges: BTreeMap::new() };
@@ -20,6 +21,7 @@ pub fn topology(scenario: &Scenario) -> Topology {
         _ => wiring.racks(),
     }
     wiring.shape();
+    wiring.object_store();
     wiring.bonds();
     wiring.ports();
     wiring.topology
@@ -216,6 +218,21 @@ impl Wiring<'_> {
             let (forth, back) = (spec(&link.from), spec(&link.to));
             self.topology.connect_both(ends[0], ends[1], forth, back);
         }
+    }
+
+    /// An object store that is no node hangs on its switch by a link of its own.
+    fn object_store(&mut self) {
+        let Some(store) = &self.scenario.object_store else { return };
+        let Some(switch) = object_store::switch(self.scenario, &self.topology) else { return };
+        let host = self.topology.add_host(object_store::NAME);
+        let spec = |queue: &Queue| LinkSpec {
+            rate: store.rate,
+            delay: store.delay,
+            loss: Loss::Random(store.loss),
+            ..self.spec(queue)
+        };
+        let (forth, back) = (spec(&self.scenario.network.host_queue), spec(&self.scenario.network.queue));
+        self.topology.connect_both(host, switch, forth, back);
     }
 
     /// Puts the queues that are given for single links in their places, and the shared buffers into the switches.

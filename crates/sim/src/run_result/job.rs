@@ -15,7 +15,7 @@ use results::{
 };
 use scenario::node_name;
 use transport::FlowRecord;
-use units::Time;
+use units::{Bytes, Time};
 
 /// Fills in jobs, attempts and disks.
 pub(super) fn jobs(driver: &Driver, flows: &[FlowRecord], world: &World, result: &mut RunResult) {
@@ -116,7 +116,7 @@ fn attempt(record: &AttemptRecord, now: Time) -> Attempt {
         intervals: record.intervals.clone(),
         input: bytes.input,
         output: bytes.output,
-        remote: bytes.read_rack + bytes.read_remote + bytes.fetched_network,
+        remote: bytes.read_rack + bytes.read_remote + bytes.read_store + bytes.fetched_network,
         spilled: bytes.disk_written,
     }
 }
@@ -131,6 +131,9 @@ fn job(record: &JobRecord, records: &Records, number: u32) -> Job {
             continue;
         }
         bytes.hdfs_read_local += moved.read_node;
+        if moved.read_store > Bytes::ZERO {
+            *bytes.store_read.get_or_insert_default() += moved.read_store;
+        }
         bytes.hdfs_read_remote += moved.read_rack + moved.read_remote;
         bytes.spilled += moved.disk_written;
         match attempt.kind {
@@ -174,6 +177,7 @@ fn job(record: &JobRecord, records: &Records, number: u32) -> Job {
         reason: record.reason.clone(),
         submit: record.submit,
         launch: record.launch,
+        commit: record.commit,
         finish: record.finish,
         client_wall: record.client_wall,
         uber: record.uber,

@@ -95,6 +95,12 @@ const NEEDS: &[Need] = &[
     need("tcp.vegas-beta=0", JOB, &["tcp.vegas-alpha=0"]),
     need("tcp.hystart-delay-min=\"10 s\"", JOB, &["tcp.hystart-delay-max=10 s"]),
     need("tcp.hystart-delay-max=\"0 ps\"", JOB, &["tcp.hystart-delay-min=0 s"]),
+    need("object-store.s3a.multipart-threshold=\"5 MiB\"", JOB, &["object-store.s3a.multipart-size=5 MiB", IN, OUT]),
+    need("object-store.s3a.multipart-size=\"5 GiB\"", JOB, &["object-store.s3a.multipart-threshold=5 GiB", IN, OUT]),
+    need("job.read-range", JOB, &[STORE, IN]),
+    need("job.read-gap", JOB, &[STORE, IN, "job.read-range=1 MiB"]),
+    need("object-store.s3a.block=\"512 B\"", JOB, &["job.input=1 MB", IN]),
+    need("object-store.", JOB, &[IN, OUT]),
     need("hdfs.balancer.capacity", JOB, &["hdfs.balancer.threshold=0.5"]),
     need("hdfs.balancer.", JOB, &["hdfs.balancer.capacity=1 TiB"]),
     need("hdfs.block=\"512 B\"", JOB, &["hdfs.packet=512 B", "job.input=1 MB"]),
@@ -143,6 +149,11 @@ const REFUSED: [(&str, &str); 6] = [
     ("job.shares=0", "all shares are zero"),
     ("traffic.stop=\"0 ps\"", "before it starts"),
 ];
+
+/// A job on the object store.
+const STORE: &str = "object-store.prefixes=1";
+const IN: &str = "job.input-store=object-store";
+const OUT: &str = "job.output-store=object-store";
 
 /// The largest area.
 const WIDE: &str = "mobility.area=[\"1000 km\", \"1000 km\"]";

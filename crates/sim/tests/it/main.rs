@@ -21,6 +21,7 @@ mod master;
 mod matrix;
 mod mptcp;
 mod nodes_differ;
+mod object_store;
 mod queues;
 mod reference;
 mod references;

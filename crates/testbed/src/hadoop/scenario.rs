@@ -124,6 +124,9 @@ impl Machine {
         if scenario.cluster.generation != Generation::Yarn {
             check.says("cluster.generation", "the testbed runs Hadoop 3 with YARN", "leave `generation` out");
         }
+        if scenario.object_store.is_some() {
+            check.says("object-store", "the testbed has no object store", "simulate it by `trunkline run`");
+        }
         if scenario.network.topology != TopologyKind::Star {
             let word = scenario.network.topology.word();
             check.says("network.topology", format!("the testbed has no topology {word}"), "it is a star");

@@ -3,7 +3,7 @@
 use crate::support::{Spec, World};
 use hadoop::hdfs::HdfsConfig;
 use hadoop::mapreduce::critical::critical_path;
-use hadoop::mapreduce::{Generation, JobCompression, JobInput, JobSpec, MapReduceConfig};
+use hadoop::mapreduce::{FileSystem, Generation, JobCompression, JobInput, JobSpec, MapReduceConfig};
 use hadoop::record::{AttemptRecord, AttemptState, JobState, Records, TaskKind};
 use hadoop::workload::{Costs, Workload};
 use hadoop::{Config, JobId};
@@ -19,6 +19,9 @@ pub fn job(workload: &str, input: u64, reducers: u32) -> JobSpec {
 pub fn with_workload(workload: Workload, input: u64, reducers: u32) -> JobSpec {
     JobSpec {
         keyed: None,
+        input_store: FileSystem::Hdfs,
+        output_store: FileSystem::Hdfs,
+        stride: None,
         name: workload.name.clone(),
         workload,
         input: JobInput::Files(vec![Bytes::new(input)]),

@@ -1,0 +1,171 @@
+//! Which file system a job reads from and writes to, and what a task asks of it: HDFS, or the object store through S3A.
+
+use super::job::Piece;
+use super::request::{Reader, Writer};
+use super::task::Env;
+use super::{JobId, MapReduce};
+use crate::ids::{AttemptId, NodeId, ObjectId, ReadId, WriteId};
+use crate::object_store::ObjectStore;
+use crate::platform::Platform;
+use crate::record::JobState;
+use units::Bytes;
+
+/// Where a job's input or output is.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum FileSystem {
+    /// In HDFS.
+    #[default]
+    Hdfs,
+    /// In the object store.
+    ObjectStore,
+}
+
+/// A range of an object.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ObjectRange {
+    pub object: ObjectId,
+    pub offset: Bytes,
+    pub length: Bytes,
+}
+
+/// The splits of objects, in Hadoop's order: as long as S3A says that a block is, or each a whole object.
+pub(super) fn object_splits(
+    store: &mut ObjectStore,
+    lengths: impl IntoIterator<Item = Bytes>,
+    whole: bool,
+) -> Vec<ObjectRange> {
+    let block = store.config().block_size.max(Bytes::new(1));
+    let mut ranges = Vec::new();
+    for length in lengths {
+        let object = store.add_object(length);
+        let size = if whole { length } else { block };
+        let mut offset = Bytes::ZERO;
+        while offset < length {
+            let part = size.min(length - offset);
+            ranges.push(ObjectRange { object, offset, length: part });
+            offset += part;
+        }
+    }
+    ranges
+}
+
+impl Env<'_> {
+    /// Reads the next piece of the split, counted from 0; none if there are no more.
+    pub fn read_piece(&mut self, number: usize) -> Option<ReadId> {
+        let reader = Reader::Split(self.id);
+        if let Some(ObjectRange { object, offset, length }) = self.split.object {
+            return (number == 0).then(|| {
+                let range = (offset, length);
+                self.store.read(self.ctx, self.process, object, range, self.spec.stride, reader)
+            });
+        }
+        let &Piece { block, offset, length } = self.split.blocks.get(number)?;
+        Some(self.hdfs.read(self.ctx, self.process, block, offset, length, reader))
+    }
+    /// Takes bytes of a read.
+    pub fn take(&mut self, read: ReadId, bytes: Bytes) {
+        if ObjectStore::has_read(read) {
+            self.store.take(self.ctx, read, bytes);
+        } else {
+            self.hdfs.take(self.ctx, read, bytes);
+        }
+    }
+    /// Stops a read.
+    pub fn cancel_read(&mut self, read: ReadId) {
+        if ObjectStore::has_read(read) {
+            self.store.cancel_read(self.ctx, read);
+        } else {
+            self.hdfs.cancel_read(self.ctx, read);
+        }
+    }
+    /// Counts bytes that were read from a node.
+    pub fn count_read(&mut self, source: NodeId, bytes: Bytes) {
+        let counted = &mut self.record.bytes;
+        if self.split.object.is_some() {
+            counted.read_store += bytes;
+            return;
+        }
+        match self.ctx.nodes.distance(self.node, source) {
+            0 => counted.read_node += bytes,
+            2 => counted.read_rack += bytes,
+            _ => counted.read_remote += bytes,
+        }
+    }
+    /// Opens an output stream of the task.
+    pub fn create_output(&mut self, owner: Writer) -> WriteId {
+        if self.spec.output_store == FileSystem::ObjectStore {
+            return self.store.create(self.ctx, self.process, owner);
+        }
+        let config = self.hdfs.config();
+        let replication = self.spec.workload.output_replication.map_or(config.replication, u32::from);
+        self.hdfs.create_output(self.ctx, self.process, config.block_size, replication, owner)
+    }
+    /// Appends bytes to an output stream.
+    pub fn append(&mut self, write: WriteId, bytes: Bytes) {
+        if ObjectStore::has_write(write) {
+            self.store.append(self.ctx, write, bytes);
+        } else {
+            self.hdfs.append(self.ctx, write, bytes);
+        }
+    }
+    /// Ends an output stream.
+    pub fn close(&mut self, write: WriteId) {
+        if ObjectStore::has_write(write) {
+            self.store.close(self.ctx, write);
+        } else {
+            self.hdfs.close(self.ctx, write);
+        }
+    }
+    /// Drops an output stream.
+    pub fn abort_write(&mut self, write: WriteId) {
+        if ObjectStore::has_write(write) {
+            self.store.abort_write(self.ctx, write);
+        } else {
+            self.hdfs.abort_write(self.ctx, write);
+        }
+    }
+}
+
+impl MapReduce {
+    /// An attempt's output stream is closed: an object is noted for the job's commit.
+    pub(super) fn note_object(&mut self, platform: &mut Platform, id: AttemptId, write: WriteId) {
+        if let Some(length) = platform.store.take_length(write) {
+            self.attempts[id.0 as usize].object = Some(length);
+        }
+    }
+    /// All tasks of a job are done. Whether its output in the object store is still to be committed: its AppMaster does
+    /// so now.
+    pub(super) fn commits_objects(&mut self, platform: &mut Platform, id: JobId) -> bool {
+        let job = &mut self.jobs[id.0 as usize];
+        if job.spec.output_store != FileSystem::ObjectStore || job.committed {
+            return false;
+        }
+        let Some(process) = platform.yarn.master_process(job.application) else {
+            return true; // the next AppMaster does
+        };
+        if !platform.store.commits(id) {
+            job.record.commit.get_or_insert(platform.ctx.now);
+            let done = job.maps.iter().chain(&job.reduces).filter_map(|task| task.done);
+            let files: Vec<Bytes> = done.filter_map(|id| self.attempts[id.0 as usize].object).collect();
+            platform.store.commit(platform.ctx, id, process, &files);
+        }
+        true
+    }
+    /// The commit of a job's output is over.
+    pub(crate) fn on_job_committed(&mut self, platform: &mut Platform, id: JobId, done: bool) {
+        let job = &mut self.jobs[id.0 as usize];
+        if job.is_over() || !job.is_complete() {
+            return;
+        }
+        if let Some(process) = platform.yarn.master_process(job.application) {
+            platform.store.exit(platform.ctx, process);
+        }
+        let job = &mut self.jobs[id.0 as usize];
+        if done {
+            job.committed = true;
+            return self.after(platform, id);
+        }
+        let reason = "its output could not be committed".to_owned();
+        self.finish_job(platform, id, JobState::Failed, reason);
+    }
+}

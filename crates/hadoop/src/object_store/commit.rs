@@ -1,0 +1,250 @@
+//! How the output of tasks and of a job becomes visible, as chains of requests.
+//!
+//! `FileOutputCommitter` renames; the store has no rename, and S3A copies each object and deletes it
+//! (`RenameOperation`). S3A's own committers leave uploads incomplete until the job's commit, which completes them
+//! (committers.md and committer_architecture.md of hadoop-aws). A job is committed by its AppMaster: with algorithm 1
+//! one file after the other (`FileOutputCommitter.mergePaths`), by S3A's committers `fs.s3a.committer.threads` at once.
+
+use super::client::{Ask, Owner};
+use super::config::{ObjectStoreConfig, OutputCommitter};
+use super::request::Method;
+use super::{ObjectStore, wire};
+use crate::context::Context;
+use crate::event::Event;
+use crate::ids::{JobId, Process};
+use std::collections::VecDeque;
+use units::Bytes;
+
+/// Objects that one request deletes (`fs.s3a.bulk.delete.page.size`).
+const DELETED_AT_ONCE: usize = 250;
+
+/// Requests that are made at once; the next step follows when all have answers.
+#[derive(Debug, Clone)]
+pub(super) struct Step {
+    pub asks: Vec<Ask>,
+    /// Its body is the object itself, from the buffer.
+    pub whole: bool,
+}
+
+impl From<Ask> for Step {
+    fn from(ask: Ask) -> Self {
+        Self { asks: vec![ask], whole: false }
+    }
+}
+
+const fn head() -> Ask {
+    Ask::plain(Method::Head)
+}
+const fn list() -> Ask {
+    Ask::plain(Method::List).with_down(wire::LISTING)
+}
+const fn post() -> Ask {
+    Ask::plain(Method::Post).with_up(wire::XML).with_down(wire::XML)
+}
+const fn get_manifest() -> Ask {
+    Ask::plain(Method::Get).with_down(wire::MANIFEST)
+}
+const fn put_manifest() -> Ask {
+    Ask::plain(Method::Put).with_up(wire::MANIFEST)
+}
+
+/// Copies an object: whole, or from the threshold on in parts, all at once.
+fn copy(config: &ObjectStoreConfig, length: Bytes) -> Vec<Step> {
+    let part = |copied: Bytes| Ask { copied, ..Ask::plain(Method::Copy).with_down(wire::XML) };
+    if length < config.multipart_threshold {
+        return vec![part(length).into()];
+    }
+    let size = config.multipart_size.max(Bytes::new(1));
+    let parts = length.get().div_ceil(size.get());
+    let asks = (0..parts).map(|turn| part(size.min(length - size * turn))).collect();
+    vec![post().into(), Step { asks, whole: false }, post().into()]
+}
+
+/// Renames an object: looks at both ends, copies, deletes.
+fn rename(config: &ObjectStoreConfig, length: Bytes) -> Vec<Step> {
+    let mut steps: Vec<Step> = vec![head().into(), head().into(), list().into()];
+    steps.extend(copy(config, length));
+    steps.push(Ask::plain(Method::Delete).into());
+    steps
+}
+
+/// What follows the last part of a stream: the upload's completion, and the commit of its task. `single` is the length
+/// of an object of one PUT.
+pub(super) fn task_steps(config: &ObjectStoreConfig, length: Bytes, single: Option<Bytes>) -> VecDeque<Step> {
+    let mut steps: Vec<Step> = Vec::new();
+    match config.committer {
+        OutputCommitter::FileV1 | OutputCommitter::FileV2 => {
+            match single {
+                Some(bytes) => steps.push(Step { asks: vec![Ask::plain(Method::Put).with_up(bytes)], whole: true }),
+                None => steps.push(post().into()),
+            }
+            steps.push(list().into());
+            steps.extend(rename(config, length));
+        }
+        // The list of uploads goes to HDFS.
+        OutputCommitter::Directory => {}
+        OutputCommitter::Magic => {
+            // What is pending, and a marker of no length; then the task's list of them.
+            steps.push(put_manifest().into());
+            steps.push(Ask::plain(Method::Put).into());
+            steps.push(list().into());
+            steps.push(get_manifest().into());
+            steps.push(put_manifest().into());
+        }
+    }
+    steps.into()
+}
+
+/// A part of a job's commit: requests in a row, of which several rows are under way at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Chain {
+    pub job: JobId,
+    number: u32,
+}
+
+#[derive(Debug)]
+struct Row {
+    number: u32,
+    /// Requests of its present step without an answer.
+    open: usize,
+    steps: VecDeque<Step>,
+}
+
+/// Rows that may be under way at once; the next stage follows when all are done.
+#[derive(Debug)]
+struct Stage {
+    rows: VecDeque<VecDeque<Step>>,
+    at_once: usize,
+}
+
+impl Stage {
+    fn one(steps: impl IntoIterator<Item = Step>) -> Self {
+        Self { rows: VecDeque::from([steps.into_iter().collect()]), at_once: 1 }
+    }
+}
+
+/// A job's commit under way.
+#[derive(Debug)]
+pub(super) struct Commit {
+    pub process: Process,
+    stages: VecDeque<Stage>,
+    running: Vec<Row>,
+    next: u32,
+}
+
+/// The requests of a job's commit, with the lengths of its tasks' files.
+fn stages(config: &ObjectStoreConfig, files: &[Bytes]) -> VecDeque<Stage> {
+    let threads = config.committer_threads.max(1) as usize;
+    let for_each = |step: &dyn Fn(&Bytes) -> Vec<Step>, at_once: usize| Stage {
+        rows: files.iter().map(|file| step(file).into()).collect(),
+        at_once,
+    };
+    let success = Stage::one([put_manifest().into()]);
+    // The temporary directory with what is in it: an object or a marker for each task.
+    let pages = files.len().div_ceil(DELETED_AT_ONCE).max(1);
+    let clean = Stage::one((0..pages).flat_map(|_| [list().into(), post().into()]));
+    let stages = match config.committer {
+        OutputCommitter::FileV1 => {
+            let merge = |length: &Bytes| {
+                let mut steps: Vec<Step> = vec![list().into()];
+                steps.extend(rename(config, *length));
+                steps
+            };
+            vec![for_each(&merge, 1), clean, success]
+        }
+        OutputCommitter::FileV2 => vec![clean, success],
+        OutputCommitter::Directory => vec![for_each(&|_| vec![post().into()], threads), success],
+        OutputCommitter::Magic => vec![
+            Stage::one([list().into()]),
+            for_each(&|_| vec![get_manifest().into()], threads),
+            for_each(&|_| vec![post().into()], threads),
+            success,
+            clean,
+        ],
+    };
+    stages.into()
+}
+
+impl ObjectStore {
+    /// Commits a job's output, which is files of these lengths, from a process. [`Event::JobCommitted`] follows.
+    pub fn commit(&mut self, ctx: &mut Context, job: JobId, process: Process, files: &[Bytes]) {
+        let commit = Commit { process, stages: stages(&self.config, files), running: Vec::new(), next: 0 };
+        self.commits.insert(job, commit);
+        self.go_on(ctx, job);
+    }
+    /// Whether a job's commit is under way.
+    pub fn commits(&self, job: JobId) -> bool {
+        self.commits.contains_key(&job)
+    }
+    /// Drops a job's commit: its AppMaster is gone.
+    pub fn abort_commit(&mut self, ctx: &mut Context, job: JobId) {
+        if self.commits.remove(&job).is_none() {
+            return;
+        }
+        let of = |owner: &Owner| matches!(owner, Owner::Commit(chain) if chain.job == job);
+        let own: Vec<_> = self.https.iter().filter(|(_, http)| of(&http.owner)).map(|(id, _)| *id).collect();
+        for id in own {
+            self.drop_http(ctx, id);
+        }
+    }
+
+    /// Starts rows as long as their stage has some and they may run, then the next stage.
+    fn go_on(&mut self, ctx: &mut Context, job: JobId) {
+        loop {
+            let Some(commit) = self.commits.get_mut(&job) else { return };
+            let Some(stage) = commit.stages.front_mut() else {
+                if commit.running.is_empty() {
+                    self.commits.remove(&job);
+                    ctx.raise(Event::JobCommitted { job, done: true });
+                }
+                return;
+            };
+            if stage.rows.is_empty() {
+                if !commit.running.is_empty() {
+                    return;
+                }
+                commit.stages.pop_front();
+                continue;
+            }
+            if commit.running.len() >= stage.at_once {
+                return;
+            }
+            let Some(steps) = stage.rows.pop_front() else { return };
+            let number = commit.next;
+            commit.next += 1;
+            commit.running.push(Row { number, open: 0, steps });
+            self.step(ctx, Chain { job, number });
+        }
+    }
+    /// A row's next step.
+    fn step(&mut self, ctx: &mut Context, chain: Chain) {
+        let Some(commit) = self.commits.get_mut(&chain.job) else { return };
+        let process = commit.process;
+        let Some(place) = commit.running.iter().position(|row| row.number == chain.number) else { return };
+        let Some(step) = commit.running[place].steps.pop_front() else {
+            commit.running.remove(place);
+            return;
+        };
+        commit.running[place].open = step.asks.len();
+        for ask in step.asks {
+            // Each row is about a file of its own.
+            let key = u64::from(chain.number) << 32 | u64::from(chain.job.0);
+            self.send(ctx, process, ask, key, Owner::Commit(chain));
+        }
+    }
+    /// A request of a job's commit has its answer, or has failed too often.
+    pub(super) fn commit_answered(&mut self, ctx: &mut Context, chain: Chain, answered: bool) {
+        let Some(commit) = self.commits.get_mut(&chain.job) else { return };
+        self.counters.committed += u64::from(answered);
+        if !answered {
+            self.abort_commit(ctx, chain.job);
+            return ctx.raise(Event::JobCommitted { job: chain.job, done: false });
+        }
+        let Some(row) = commit.running.iter_mut().find(|row| row.number == chain.number) else { return };
+        row.open = row.open.saturating_sub(1);
+        if row.open == 0 {
+            self.step(ctx, chain);
+            self.go_on(ctx, chain.job);
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! Output streams to the store (`S3ABlockOutputStream`), and the commit of a task.
+//!
+//! What the application writes fills blocks, in memory or on the node's disks. A block that is full becomes a part of a
+//! multipart upload; a stream that ends before its first block is full is one PUT. The application waits where a block
+//! more is full than may be under way. When the stream is closed its task is committed at once, by steps that follow
+//! one another.
+
+use super::client::{Ask, Owner};
+use super::commit::{Step, task_steps};
+use super::config::OutputCommitter;
+use super::request::{Method, Request};
+use super::{ObjectStore, wire};
+use crate::context::{Context, DiskTransfer};
+use crate::disks::Data;
+use crate::effect::DiskOp;
+use crate::event::{Event, WriteNews};
+use crate::ids::{DiskStream, HttpId, NodeId, Process, WriteId};
+use crate::request::Writer;
+use std::collections::VecDeque;
+use units::Bytes;
+
+/// Where a stream stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// It asks whether it may write.
+    Creating,
+    /// Blocks are filled and uploaded.
+    Open,
+    /// The upload is completed, and the task committed.
+    Committing,
+}
+
+/// A multipart upload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Upload {
+    None,
+    Begun,
+    Ready,
+}
+
+/// An output stream.
+#[derive(Debug)]
+pub(super) struct Write {
+    pub process: Process,
+    owner: Writer,
+    key: u64,
+    stage: Stage,
+    upload: Upload,
+    /// Appended, and in the buffer.
+    appended: Bytes,
+    buffered: Bytes,
+    /// In blocks that are full, or the last one.
+    blocked: Bytes,
+    /// Blocks that wait for their turn, and where they begin.
+    waiting: VecDeque<(Bytes, Bytes)>,
+    /// Parts under way.
+    parts: Vec<HttpId>,
+    /// Appends whose room has not been reported.
+    owed: u32,
+    closing: bool,
+    buffer: Option<(u32, DiskStream)>,
+    steps: VecDeque<Step>,
+}
+
+impl ObjectStore {
+    /// Opens an output stream to a new object.
+    pub fn create(&mut self, ctx: &mut Context, process: Process, owner: impl Into<Writer>) -> WriteId {
+        self.next += 1;
+        let id = WriteId(super::OWN | self.next);
+        let key = u64::from(self.next);
+        let committer = self.config.committer;
+        let buffer = (self.config.disk_buffer || committer == OutputCommitter::Directory)
+            .then(|| (self.next_disk(ctx, process.node), ctx.new_file()));
+        // A staging file is local, and below a magic path nothing is looked for (HADOOP-17833).
+        let asks = matches!(committer, OutputCommitter::FileV1 | OutputCommitter::FileV2);
+        let write = Write {
+            process,
+            owner: owner.into(),
+            key,
+            stage: if asks { Stage::Creating } else { Stage::Open },
+            upload: Upload::None,
+            appended: Bytes::ZERO,
+            buffered: Bytes::ZERO,
+            blocked: Bytes::ZERO,
+            waiting: VecDeque::new(),
+            parts: Vec::new(),
+            owed: 0,
+            closing: false,
+            buffer,
+            steps: VecDeque::new(),
+        };
+        self.writes.insert(id, write);
+        if asks {
+            self.send(ctx, process, Ask::plain(Method::List).with_down(wire::LISTING), key, Owner::Write(id));
+        } else if committer == OutputCommitter::Magic {
+            self.begin_upload(ctx, id);
+        }
+        id
+    }
+    fn next_disk(&mut self, ctx: &Context, node: NodeId) -> u32 {
+        self.turns.entry(node).or_default().take(&ctx.nodes.info(node).disks, Data::Intermediate)
+    }
+
+    /// Appends bytes. [`WriteNews::Room`] follows when a block less waits than would hold the application up.
+    pub fn append(&mut self, ctx: &mut Context, id: WriteId, bytes: Bytes) {
+        let Some(write) = self.writes.get_mut(&id) else { return };
+        let offset = write.appended;
+        write.appended += bytes;
+        write.owed += 1;
+        match write.buffer {
+            Some((disk, stream)) => {
+                let transfer = DiskTransfer { disk, op: DiskOp::Write, stream, offset, bytes };
+                ctx.disk(write.process.node, transfer, Request::Buffered(id));
+            }
+            None => self.buffered(ctx, id),
+        }
+    }
+    /// What was appended is in the buffer.
+    pub(super) fn buffered(&mut self, ctx: &mut Context, id: WriteId) {
+        let Some(write) = self.writes.get_mut(&id) else { return };
+        write.buffered = write.appended;
+        self.advance_write(ctx, id);
+    }
+    /// Ends the stream and commits it: [`WriteNews::Closed`] or [`WriteNews::Failed`] follows.
+    pub fn close(&mut self, ctx: &mut Context, id: WriteId) {
+        if let Some(write) = self.writes.get_mut(&id) {
+            write.closing = true;
+            self.advance_write(ctx, id);
+        }
+    }
+    /// Drops the stream; nothing more is told of it. What it has uploaded is never seen.
+    pub fn abort_write(&mut self, ctx: &mut Context, id: WriteId) {
+        if self.writes.remove(&id).is_none() {
+            return;
+        }
+        let own: Vec<_> = self.https.iter().filter(|(_, http)| http.owner == Owner::Write(id)).collect();
+        for id in own.into_iter().map(|(id, _)| *id).collect::<Vec<_>>() {
+            self.drop_http(ctx, id);
+        }
+    }
+    pub(super) fn fail_write(&mut self, ctx: &mut Context, id: WriteId) {
+        let Some(writer) = self.writes.get(&id).map(|write| write.owner) else { return };
+        self.abort_write(ctx, id);
+        ctx.raise(Event::Write { write: id, news: WriteNews::Failed, writer });
+    }
+    /// The length of a stream that was closed; it is forgotten.
+    pub fn take_length(&mut self, id: WriteId) -> Option<Bytes> {
+        self.lengths.remove(&id)
+    }
+
+    /// Fills blocks, starts parts, reports room, and commits what is closed.
+    fn advance_write(&mut self, ctx: &mut Context, id: WriteId) {
+        let size = self.config.multipart_size.max(Bytes::new(1));
+        let staged = self.config.committer == OutputCommitter::Directory;
+        // Parts of one staged file are uploaded one after the other (`uploadFileToPendingCommit`).
+        let most = if staged { 1 } else { self.config.active_blocks.max(1) as usize };
+        let Some(write) = self.writes.get_mut(&id) else { return };
+        if write.stage == Stage::Committing {
+            return;
+        }
+        while write.buffered - write.blocked >= size {
+            write.waiting.push_back((write.blocked, size));
+            write.blocked += size;
+        }
+        let flushed = write.closing && write.buffered == write.appended;
+        let rest = write.buffered - write.blocked;
+        let multipart = write.upload != Upload::None || !write.waiting.is_empty() || staged;
+        if flushed && rest > Bytes::ZERO && multipart {
+            write.waiting.push_back((write.blocked, rest));
+            write.blocked = write.buffered;
+        }
+        if write.stage == Stage::Open {
+            if !write.waiting.is_empty() && write.upload == Upload::None && (!staged || flushed) {
+                return self.begin_upload_and_go_on(ctx, id);
+            }
+            let may = write.upload == Upload::Ready && write.parts.len() < most;
+            if let Some((offset, bytes)) = write.waiting.pop_front_if(|_| may) {
+                let (process, key) = (write.process, write.key);
+                let buffer = write.buffer.map(|(disk, stream)| (disk, stream, offset));
+                let ask = Ask { buffer, ..Ask::plain(Method::Put).with_up(bytes) };
+                let http = self.send(ctx, process, ask, key, Owner::Write(id));
+                let Some(again) = self.writes.get_mut(&id) else { return };
+                again.parts.push(http);
+                return self.advance_write(ctx, id);
+            }
+        }
+        let Some(write) = self.writes.get_mut(&id) else { return };
+        // `write` blocks while a block that is full has no permit, `create` while it looks for what is there.
+        let held_up = !staged && (!write.waiting.is_empty() || write.stage == Stage::Creating);
+        if write.buffered == write.appended && !held_up {
+            for _ in 0..std::mem::take(&mut write.owed) {
+                ctx.raise(Event::Write { write: id, news: WriteNews::Room, writer: write.owner });
+            }
+        }
+        let uploaded = write.waiting.is_empty() && write.parts.is_empty() && write.upload != Upload::Begun;
+        if flushed && uploaded && write.stage == Stage::Open {
+            self.finish_upload(ctx, id);
+        }
+    }
+    fn begin_upload_and_go_on(&mut self, ctx: &mut Context, id: WriteId) {
+        self.begin_upload(ctx, id);
+        self.advance_write(ctx, id);
+    }
+    fn begin_upload(&mut self, ctx: &mut Context, id: WriteId) {
+        let Some(write) = self.writes.get_mut(&id) else { return };
+        write.upload = Upload::Begun;
+        let (process, key) = (write.process, write.key);
+        self.send(ctx, process, Ask::plain(Method::Post).with_down(wire::XML), key, Owner::Write(id));
+    }
+
+    /// All parts are there: the upload is completed, or noted for the job's commit, and the task is committed.
+    fn finish_upload(&mut self, ctx: &mut Context, id: WriteId) {
+        let config = self.config.clone();
+        let Some(write) = self.writes.get_mut(&id) else { return };
+        write.stage = Stage::Committing;
+        let rest = write.buffered - write.blocked;
+        let single = (write.upload == Upload::None).then_some(rest);
+        write.steps = task_steps(&config, write.appended, single);
+        let at = write.blocked;
+        write.blocked = write.buffered;
+        self.next_step(ctx, id, at);
+    }
+    fn next_step(&mut self, ctx: &mut Context, id: WriteId, at: Bytes) {
+        let Some(write) = self.writes.get_mut(&id) else { return };
+        let Some(step) = write.steps.pop_front() else {
+            let (length, writer) = (write.appended, write.owner);
+            self.writes.remove(&id);
+            self.lengths.insert(id, length);
+            return ctx.raise(Event::Write { write: id, news: WriteNews::Closed, writer });
+        };
+        let (process, key) = (write.process, write.key);
+        let buffer = write.buffer.filter(|_| step.whole).map(|(disk, stream)| (disk, stream, at));
+        for ask in step.asks {
+            let ask = Ask { buffer, ..ask };
+            let http = self.send(ctx, process, ask, key, Owner::Write(id));
+            let Some(write) = self.writes.get_mut(&id) else { return };
+            write.parts.push(http);
+        }
+    }
+
+    /// A request of a stream has its answer, or has failed too often.
+    pub(super) fn write_answered(&mut self, ctx: &mut Context, id: WriteId, http: HttpId, answered: bool) {
+        if !answered {
+            return self.fail_write(ctx, id);
+        }
+        let Some(write) = self.writes.get_mut(&id) else { return };
+        let of_part = write.parts.iter().position(|part| *part == http);
+        if let Some(place) = of_part {
+            write.parts.remove(place);
+        }
+        match write.stage {
+            Stage::Committing => {
+                if write.parts.is_empty() {
+                    self.next_step(ctx, id, Bytes::ZERO);
+                }
+                return;
+            }
+            Stage::Creating => write.stage = Stage::Open,
+            Stage::Open if of_part.is_none() => write.upload = Upload::Ready,
+            Stage::Open => {}
+        }
+        self.advance_write(ctx, id);
+    }
+}
