@@ -198,6 +198,9 @@ section! {
         map_slots: u32 = 2, 1..=1000;
         /// Reduce slots per node (hadoop1: `mapred.tasktracker.reduce.tasks.maximum`).
         reduce_slots: u32 = 2, 1..=1000;
+        /// Tasks of a job that a JVM runs one after the other; 0 for no limit, which Hadoop writes as -1 (hadoop1:
+        /// `mapred.job.reuse.jvm.num.tasks`).
+        jvm_tasks: u32 = 1, 0..=1_000_000;
         /// Memory per node for containers (yarn: `yarn.nodemanager.resource.memory-mb`). Left out: 8 GiB, or the node's
         /// memory if that is less.
         node_memory: Option<Bytes> = None, MEMORY;

@@ -11,6 +11,7 @@ pub mod critical;
 mod files;
 mod hadoop1;
 mod job;
+mod jvm;
 mod map;
 mod master;
 pub mod merge;

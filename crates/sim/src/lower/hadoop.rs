@@ -181,6 +181,7 @@ fn mapreduce(scenario: &Scenario) -> MapReduceConfig {
             heartbeat: settings.heartbeat.unwrap_or(defaults.hadoop1.heartbeat),
             expiry: settings.node_expiry,
             locality_delay: settings.locality_wait,
+            tasks_per_jvm: settings.jvm_tasks,
             ..defaults.hadoop1.clone()
         },
         app_master: AppMasterConfig {
