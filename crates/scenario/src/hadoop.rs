@@ -327,6 +327,38 @@ choice! {
 }
 
 choice! {
+    /// What stands between a job and many small files of its input.
+    pub enum PackingKind {
+        /// Nothing: a map for each block of each file.
+        None = "none",
+        /// `CombineFileInputFormat`: a map has several files of its node, else of its rack.
+        Combine = "combine",
+        /// A Hadoop archive: few files at the NameNode, a map for each packed file, which reads the archive's index.
+        Archive = "archive",
+        /// One sequence file: a map for each block.
+        SequenceFile = "sequence-file",
+    }
+}
+
+section! {
+    /// Many small files (`input` and `files`) and how the job reads them. Packing them is a job of its own, which the
+    /// scenario may have before this one.
+    pub struct Packing {
+        /// What stands between.
+        kind: PackingKind = PackingKind::None;
+        /// A split with so many bytes is full (combine: `mapreduce.input.fileinputformat.split.maxsize`).
+        split: Bytes = Bytes::from_mib(128), Bytes::new(1)..=Bytes::from_mib(1 << 20);
+        /// Size of an archive's part files (archive: `har.partfile.size`).
+        part: Bytes = Bytes::from_mib(2_048), Bytes::from_mib(1)..=Bytes::from_mib(1 << 40);
+        /// Block size of an archive (archive: `har.block.size`).
+        block: Bytes = Bytes::from_mib(512), Bytes::from_mib(1)..=Bytes::from_mib(1 << 20);
+        /// Part of the files that have changed since the archive was made, and stand in a part file of their own: an
+        /// archive that need not be made anew, which Hadoop has not (archive; Yang 2012, 3.3.2).
+        changed: f64 = 0.0, 0.0..=1.0;
+    }
+}
+
+choice! {
     /// A compression codec of Hadoop.
     pub enum JobCodec {
         /// No compression.
@@ -385,6 +417,8 @@ section! {
         generated: bool = false;
         /// Number of files of the input.
         files: u32 = 1, 1..=1_000_000;
+        /// How many small files are read.
+        packing: Packing = Packing::default();
         /// Sizes of the maps' splits one by one, in place of `input`.
         splits: Vec<Bytes> = Vec::new(), SIZES;
         /// Workers with the replicas of each split (dfsio-read: of each file's control file), one list per split. Left

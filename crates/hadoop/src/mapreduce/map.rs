@@ -5,7 +5,7 @@
 //! it leaves out: the sort buffer's two thresholds, a spill thread of its own, and merges in several passes.
 
 use super::buffer::SortBuffer;
-use super::job::Piece;
+use super::job::{Piece, Split};
 use super::merge::MergePlan;
 use super::request::{Reader, Step, StreamSlot, TaskRequest, Writer};
 use super::stream::{LocalFile, Sink, Stream};
@@ -34,7 +34,9 @@ pub(crate) struct MapTask {
     /// Of the split, with the reader.
     arrived: Bytes,
     reading: Option<ReadId>,
-    next_block: usize,
+    next_piece: usize,
+    /// What is being read is the index by which its bytes are found.
+    in_index: bool,
     /// Where the last bytes came from.
     source: Option<NodeId>,
     /// Of the input, taken by the map function, the piece being computed included.
@@ -125,7 +127,8 @@ impl MapTask {
             input: env.split.bytes,
             arrived: if matches!(workload.source, Source::Generated { .. }) { env.split.bytes } else { Bytes::ZERO },
             reading: None,
-            next_block: 0,
+            next_piece: 0,
+            in_index: false,
             source: None,
             taken: Bytes::ZERO,
             computing: Bytes::ZERO,
@@ -169,6 +172,12 @@ impl MapTask {
             _ => &mut env.record.bytes.read_remote,
         };
         *counter += bytes;
+        if self.in_index {
+            if let Some(read) = self.reading {
+                env.hdfs.take(env.ctx, read, bytes);
+            }
+            return TaskState::Running;
+        }
         self.arrived += bytes;
         self.source = Some(source);
         self.proceed(env)
@@ -248,8 +257,11 @@ impl MapTask {
     }
 
     fn read_next(&mut self, env: &mut Env) {
-        if let Some(&Piece { block, offset, length }) = env.split.blocks.get(self.next_block) {
-            self.next_block += 1;
+        let Split { index, blocks, .. } = env.split;
+        let number = self.next_piece;
+        self.in_index = number < index.len();
+        if let Some(&Piece { block, offset, length }) = index.iter().chain(blocks).nth(number) {
+            self.next_piece += 1;
             let reader = Reader::Split(env.id);
             self.reading = Some(env.hdfs.read(env.ctx, env.process, block, offset, length, reader));
         }

@@ -13,6 +13,7 @@ mod placement;
 mod recorded;
 mod rpc;
 mod shuffle;
+mod small_files;
 mod support;
 mod uber;
 mod wide;

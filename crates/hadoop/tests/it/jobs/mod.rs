@@ -3,7 +3,7 @@
 use crate::support::{Spec, World};
 use hadoop::hdfs::HdfsConfig;
 use hadoop::mapreduce::critical::critical_path;
-use hadoop::mapreduce::{Generation, JobCompression, JobInput, JobSpec, MapReduceConfig};
+use hadoop::mapreduce::{Generation, JobCompression, JobInput, JobSpec, MapReduceConfig, Packing};
 use hadoop::record::{AttemptRecord, AttemptState, JobState, Records, TaskKind};
 use hadoop::workload::{Costs, Workload};
 use hadoop::{Config, JobId};
@@ -19,6 +19,7 @@ pub fn job(workload: &str, input: u64, reducers: u32) -> JobSpec {
 pub fn with_workload(workload: Workload, input: u64, reducers: u32) -> JobSpec {
     JobSpec {
         keyed: None,
+        packing: Packing::None,
         name: workload.name.clone(),
         workload,
         input: JobInput::Files(vec![Bytes::new(input)]),
