@@ -62,7 +62,9 @@ pub(super) fn groups(blocks: &[Held], most: Bytes, nodes: &[NodeId], rack: impl 
                 true
             }
             Err(left) => {
-                left.iter().for_each(|block| pool.free[*block] = false);
+                for block in &left {
+                    pool.free[*block] = false;
+                }
                 overflow.extend(left);
                 false
             }
@@ -114,7 +116,9 @@ impl Pool<'_> {
             parts.push(block);
             size += self.blocks[block].0.length;
             if size >= self.most {
-                parts.iter().for_each(|block| self.free[*block] = false);
+                for block in &parts {
+                    self.free[*block] = false;
+                }
                 return Ok(parts);
             }
         }

@@ -6,6 +6,7 @@ use super::job::{Piece, Split, hosts_of, pieces_of};
 use crate::context::Context;
 use crate::hdfs::Hdfs;
 use crate::ids::FileId;
+use crate::numbers::whole;
 use units::Bytes;
 
 /// How a job reads the files of its input.
@@ -75,7 +76,7 @@ fn layout(files: &[Bytes], archive: &Archive) -> (Vec<(usize, Bytes)>, Vec<Bytes
         parts[part] += *file;
     }
     // Every so many files one has been written again, to the end.
-    let before = |number: usize| (number as f64 * archive.changed) as u64;
+    let before = |number: usize| whole((number as f64 * archive.changed).floor());
     let changed: Vec<usize> = (0..files.len()).filter(|file| before(file + 1) > before(*file)).collect();
     if !changed.is_empty() {
         let last = parts.len();
@@ -93,7 +94,7 @@ fn layout(files: &[Bytes], archive: &Archive) -> (Vec<(usize, Bytes)>, Vec<Bytes
 pub(super) fn archived(files: &[Bytes], archive: &Archive, ctx: &mut Context, hdfs: &mut Hdfs) -> Vec<Split> {
     let (places, parts) = layout(files, archive);
     let replication = hdfs.config().replication;
-    let changed = (files.len() as f64 * archive.changed) as u64;
+    let changed = whole((files.len() as f64 * archive.changed).floor());
     let lines = files.len() as u64 + changed;
     let master = Bytes::new(MASTER_LINE * lines.div_ceil(LINES).max(1));
     let mut add = |length: Bytes| hdfs.add_input(ctx, length, archive.block, replication, None);
