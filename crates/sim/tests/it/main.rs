@@ -21,6 +21,7 @@ mod master;
 mod matrix;
 mod mptcp;
 mod nodes_differ;
+mod presets;
 mod queues;
 mod reference;
 mod references;
