@@ -36,7 +36,7 @@ pub use job::{
     Phase, TaskKind, Waiting,
 };
 pub use many_jobs::{FEW_JOBS, JobClass, breakdown_of_all, job_classes};
-pub use master::{MASTER, Master, RpcServer};
+pub use master::{MASTER, Master, Namespace, RpcServer};
 pub use network::{
     Bond, DISKS, Disk, FLOWS, Flow, LINKS, Limits, Link, LinkEnd, NODES, NetworkTotals, Node, OCCUPANCY, QUEUES,
 };

@@ -2,7 +2,7 @@
 
 use super::metrics::{Metrics, figure};
 use tcp::SegmentCounts;
-use units::Time;
+use units::{Bytes, Time};
 
 /// Counters of the master node: messages, segments, servers.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -19,8 +19,21 @@ pub struct Master {
     pub pushed_series: Vec<u32>,
     /// Segments that announced a zero window in each step, both ways.
     pub zero_window_series: Vec<u32>,
+    /// What the NameNode holds.
+    pub namespace: Namespace,
     /// Its servers.
     pub servers: Vec<RpcServer>,
+}
+
+/// Objects in the NameNode's memory, at the end of the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Namespace {
+    /// Files.
+    pub files: u64,
+    /// Their blocks, whatever their replicas.
+    pub blocks: u64,
+    /// Memory of both.
+    pub memory: Bytes,
 }
 
 /// A server on the master node.
@@ -60,6 +73,8 @@ pub static MASTER: Metrics<Master> = Metrics {
             .count("segments", |master| master.retransmissions),
         figure("segments", "What a capture at its interface shows.")
             .inner(&SEGMENTS, |master| SEGMENTS.maybe(master.run, Some(&master.segments))),
+        figure("namespace", "What the NameNode holds at the end.")
+            .inner(&NAMESPACE, |master| NAMESPACE.maybe(master.run, Some(&master.namespace))),
         figure("servers", "Each server on it.").inner(&SERVERS, |master| SERVERS.list(master.run, &master.servers)),
         figure("pushed", "Segments with PSH that it sent and received.")
             .no_column()
@@ -96,6 +111,20 @@ pub static SEGMENTS: Metrics<SegmentCounts> = Metrics {
         figure("zero_windows", "Segments sent with a window of zero; SYN, FIN and RST aside.")
             .of_packets()
             .count("segments", |segments| segments.zero_windows),
+    ],
+};
+
+/// Objects in the NameNode's memory.
+pub static NAMESPACE: Metrics<Namespace> = Metrics {
+    name: "namespace",
+    what: "What the NameNode holds in memory when the run ends, the files of jobs themselves included.",
+    file: None,
+    metrics: &[
+        figure("files", "Files.").count("files", |namespace| namespace.files),
+        figure("blocks", "Blocks of files, whatever their replicas; of erasure-coded ones a group is one.")
+            .count("blocks", |namespace| namespace.blocks),
+        figure("memory_bytes", "Memory of both, 150 bytes each (Cloudera, HDFS overview).")
+            .bytes(|namespace| namespace.memory),
     ],
 };
 

@@ -4,8 +4,8 @@ use super::network::{node_name, node_number, point_name, point_number};
 use super::problem::Problems;
 use super::tree::Tree;
 use super::{
-    Control, ErasureCoding, Fault, Generation, GraphLink, Job, NodeSpec, Nodes, PlacementKind, Plan, PlannedKind,
-    Queue, QueueKind, QueueLimit, Scenario, Tcp, TopologyKind, WorkloadKind,
+    Control, ErasureCoding, Fault, Generation, GraphLink, Job, NodeSpec, Nodes, PackingKind, PlacementKind, Plan,
+    PlannedKind, Queue, QueueKind, QueueLimit, Scenario, Tcp, TopologyKind, WorkloadKind,
 };
 use units::{Bytes, Quantity};
 
@@ -481,11 +481,35 @@ impl Check<'_> {
                 "`input`, in place of `splits`",
             );
         }
+        self.packing(path, job);
         if let Some(plan) = &job.plan {
             self.plan(&format!("{path}.plan"), plan);
         }
         if job.files > 1 && !job.splits.is_empty() {
             self.says(&format!("{path}.files"), "the splits are given one by one", "leave `files` out");
+        }
+    }
+
+    /// Files that are read packed stand where HDFS puts them, one by one.
+    fn packing(&mut self, path: &str, job: &Job) {
+        if job.packing.kind == PackingKind::None {
+            return;
+        }
+        let at = format!("{path}.packing.kind");
+        let kind = job.packing.kind.word();
+        if job.generated || job.workload.makes_its_input() {
+            self.says(&at, format!("nothing is read that could be packed: `{kind}`"), "leave `packing` out");
+        } else if job.workload.reads_named_files() {
+            let message = format!("dfsio-read reads the files that its control files name, not `{kind}`");
+            self.says(&at, message, "leave `packing` out");
+        } else if !job.splits.is_empty() {
+            let message = format!("the splits are given one by one, and `{kind}` would make others");
+            self.says(&at, message, "`input` and `files`, in place of `splits`");
+        } else if self.scenario.hdfs.placement.kind == PlacementKind::ByKey {
+            self.says(&at, "blocks that are placed by key are not packed", "another `hdfs.placement.kind`");
+        } else if job.packing.kind == PackingKind::Archive && self.scenario.hdfs.erasure_coding.is_some() {
+            let message = "an archive's files are parts of blocks, which a group of erasure-coded blocks has not";
+            self.says(&at, message, "leave `hdfs.erasure-coding` out, or another `packing.kind`");
         }
     }
 

@@ -63,6 +63,17 @@ choice! {
 }
 
 choice! {
+    /// Where a file system puts what is written to a rotating disk.
+    pub enum DiskLayout {
+        /// Each file in one piece, at a place of its own.
+        InPlace = "in-place",
+        /// At the end of one log (Rosenblum and Ousterhout 1992): writes do not seek, and a file that was written
+        /// beside others is in pieces.
+        Log = "log",
+    }
+}
+
+choice! {
     /// How the disks of an array share its data.
     pub enum RaidLevel {
         /// Striped.
@@ -106,6 +117,8 @@ section! {
         /// Who decides which request a rotating disk serves next. Left out: as the preset's time had it, `cfq` until the
         /// 2010s.
         scheduler: Option<DiskScheduler> = None;
+        /// Where its file system puts what is written.
+        layout: DiskLayout = DiskLayout::InPlace;
         /// Positioning time, the same wherever the head goes, in place of seeks and rotation. Left out:
         /// `storage.position`, or the preset's geometry.
         position: Option<Time> = None, POSITIONS;

@@ -199,6 +199,9 @@ section! {
         map_slots: u32 = 2, 1..=1000;
         /// Reduce slots per node (hadoop1: `mapred.tasktracker.reduce.tasks.maximum`).
         reduce_slots: u32 = 2, 1..=1000;
+        /// Tasks of a job that a JVM runs one after the other; 0 for no limit, which Hadoop writes as -1 (hadoop1:
+        /// `mapred.job.reuse.jvm.num.tasks`).
+        jvm_tasks: u32 = 1, 0..=1_000_000;
         /// Memory per node for containers (yarn: `yarn.nodemanager.resource.memory-mb`). Left out: 8 GiB, or the node's
         /// memory if that is less.
         node_memory: Option<Bytes> = None, MEMORY;
@@ -325,6 +328,38 @@ choice! {
 }
 
 choice! {
+    /// What stands between a job and many small files of its input.
+    pub enum PackingKind {
+        /// Nothing: a map for each block of each file.
+        None = "none",
+        /// `CombineFileInputFormat`: a map has several files of its node, else of its rack.
+        Combine = "combine",
+        /// A Hadoop archive: few files at the NameNode, a map for each packed file, which reads the archive's index.
+        Archive = "archive",
+        /// One sequence file: a map for each block.
+        SequenceFile = "sequence-file",
+    }
+}
+
+section! {
+    /// Many small files (`input` and `files`) and how the job reads them. Packing them is a job of its own, which the
+    /// scenario may have before this one.
+    pub struct Packing {
+        /// What stands between.
+        kind: PackingKind = PackingKind::None;
+        /// A split with so many bytes is full (combine: `mapreduce.input.fileinputformat.split.maxsize`).
+        split: Bytes = Bytes::from_mib(128), Bytes::new(1)..=Bytes::from_mib(1 << 20);
+        /// Size of an archive's part files (archive: `har.partfile.size`).
+        part: Bytes = Bytes::from_mib(2_048), Bytes::from_mib(1)..=Bytes::from_mib(1 << 40);
+        /// Block size of an archive (archive: `har.block.size`).
+        block: Bytes = Bytes::from_mib(512), Bytes::from_mib(1)..=Bytes::from_mib(1 << 20);
+        /// Part of the files that have changed since the archive was made, and stand in a part file of their own: an
+        /// archive that need not be made anew, which Hadoop has not (archive; Yang 2012, 3.3.2).
+        changed: f64 = 0.0, 0.0..=1.0;
+    }
+}
+
+choice! {
     /// A compression codec of Hadoop.
     pub enum JobCodec {
         /// No compression.
@@ -383,6 +418,8 @@ section! {
         generated: bool = false;
         /// Number of files of the input.
         files: u32 = 1, 1..=1_000_000;
+        /// How many small files are read.
+        packing: Packing = Packing::default();
         /// Sizes of the maps' splits one by one, in place of `input`.
         splits: Vec<Bytes> = Vec::new(), SIZES;
         /// Workers with the replicas of each split (dfsio-read: of each file's control file), one list per split. Left

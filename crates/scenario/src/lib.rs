@@ -33,11 +33,11 @@ mod wifi_check;
 pub use bond::{Bond, BondHash, BondMode, Lacp, Misfit};
 pub use check::Check;
 pub use cluster::{Cluster, Generation, Group, Host, Node, NodePreset, Throttle};
-pub use disk::{Array, Disk, DiskPreset, DiskRole, DiskScheduler, RaidLevel, Storage};
+pub use disk::{Array, Disk, DiskLayout, DiskPreset, DiskRole, DiskScheduler, RaidLevel, Storage};
 pub use document::{power_reference, reference, schema};
 pub use hadoop::{
-    Balancer, ErasureCoding, Hdfs, Job, JobCodec, MapReduce, Master, Placement, PlacementKind, ReadOrder, Scheduler,
-    Uber, WorkloadKind,
+    Balancer, ErasureCoding, Hdfs, Job, JobCodec, MapReduce, Master, Packing, PackingKind, Placement, PlacementKind,
+    ReadOrder, Scheduler, Uber, WorkloadKind,
 };
 pub use mobility::{Mobility, MobilityKind, Place, PlaceKind};
 pub use network::{

@@ -53,6 +53,7 @@ pub(super) fn warn(scenario: &Scenario, tree: &Tree, warnings: &mut Problems) {
     }
     check.ignored_sack();
     check.late_faults();
+    check.jvm_reuse();
     for (i, job) in scenario.job.iter().enumerate() {
         let section = format!("job.{i}");
         check.compression(&section, job);
@@ -171,6 +172,14 @@ impl Check<'_> {
         if maps > u64::from(settings.uber.max_maps) && !job.workload.reads_named_files() {
             let message = format!("{maps} maps are more than {}: tasks get containers", settings.uber.max_maps);
             self.says(&at, message, "`mapreduce.uber.max-maps`, or larger blocks");
+        }
+    }
+
+    /// JVMs of several tasks where there are none (`YarnChild` runs one task and exits).
+    fn jvm_reuse(&mut self) {
+        if self.scenario.mapreduce.jvm_tasks != 1 && self.scenario.cluster.generation == Generation::Yarn {
+            let message = "it has no effect: a container's JVM runs one task";
+            self.says("mapreduce.jvm-tasks", message, "`cluster.generation = \"hadoop1\"`, or `mapreduce.uber`");
         }
     }
 

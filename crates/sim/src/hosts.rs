@@ -108,6 +108,8 @@ struct Host {
     roles: Vec<String>,
     /// By disk: how deep it rested when the cluster was last told.
     depths: Vec<u8>,
+    /// [`StorePower::steps`] when these were looked at.
+    power_steps: u64,
     /// Nodes that are down.
     down: Vec<NodeId>,
     /// Bytes of replicas that its nodes have written.
@@ -288,6 +290,9 @@ impl Hosts {
     fn note_rests(&mut self, machine: usize) {
         let host = &mut self.machines[machine];
         let Some(power) = host.store.power() else { return };
+        if std::mem::replace(&mut host.power_steps, power.steps()) == power.steps() {
+            return;
+        }
         for (disk, told) in host.depths.iter_mut().enumerate() {
             let depth = power.depth(disk);
             if std::mem::replace(told, depth) != depth {
@@ -300,15 +305,14 @@ impl Hosts {
         if !self.have_power() {
             return Vec::new();
         }
-        let of = |host: &Host, disk: usize, member: usize| {
-            let power = host.store.power()?;
-            Some(power.disk(power.seat(disk, member)?).energy(now))
-        };
-        let of_host = |host| {
-            let volumes = Host::members(host).enumerate();
-            volumes.flat_map(move |(disk, members)| (0..members).map(move |member| of(host, disk, member)))
-        };
-        self.machines.iter().flat_map(of_host).collect()
+        let mut energies = Vec::with_capacity(self.machines.iter().flat_map(Host::members).sum());
+        for host in &self.machines {
+            match host.store.power() {
+                Some(power) => power.energies(now, &mut energies),
+                None => energies.extend(Host::members(host).flat_map(|members| std::iter::repeat_n(None, members))),
+            }
+        }
+        energies
     }
     /// How long the disks of all machines have read or written so far.
     pub fn disks_used(&self, now: Time) -> Time {
@@ -432,6 +436,7 @@ impl Host {
             cores: f64::from(spec.cores),
             name: spec.name,
             depths: vec![0; spec.disks.len()],
+            power_steps: u64::MAX,
             down: Vec::new(),
             replicas: Bytes::ZERO,
             roles: spec.disks.into_iter().map(|disk| disk.role).collect(),

@@ -14,7 +14,8 @@ use crate::sample::{self, Sampler};
 use crate::world::{Change, DiskState, World};
 use results::field::{Fate, Field, Frame, FrameKind};
 use results::{
-    Balance, Bond, Event, Flow, Job, JobState, Limits, Master, NetworkTotals, Node, RpcServer, RunResult, Stall,
+    Balance, Bond, Event, Flow, Job, JobState, Limits, Master, Namespace, NetworkTotals, Node, RpcServer, RunResult,
+    Stall,
 };
 use scenario::{Scenario, node_name, point_name};
 use tcp::SegmentCounts;
@@ -271,10 +272,12 @@ fn master(driver: &Driver, flows: &[FlowRecord]) -> Master {
     let to_master = |flow: &&FlowRecord| flow.to == 0 && flow.from != 0 && service_name(flow.port) == "rpc";
     let mut totals = Totals::default();
     flows.iter().filter(to_master).for_each(|flow| totals.add(&flow.totals));
+    let objects = driver.cluster.hdfs().namespace().objects();
     Master {
         pushed: driver.pushed(),
         zero_windows: totals.zero_windows,
         retransmissions: totals.retransmissions,
+        namespace: Namespace { files: objects.files, blocks: objects.blocks, memory: objects.memory() },
         servers: driver.cluster.context().servers().filter(|(server, _)| server.node.0 == 0).map(server).collect(),
         ..Master::default()
     }

@@ -64,6 +64,8 @@ pub struct StorePower {
     deadline: Time,
     /// The policy has been told something since `deadline` was asked for.
     stale: bool,
+    /// How often it has been, `stale` times in a row counted once.
+    steps: u64,
     ready: Vec<u32>,
 }
 
@@ -88,7 +90,16 @@ impl StorePower {
         }
         let controller = Controller::new(settings, &disks, now)?;
         let deadline = controller.deadline();
-        Ok(Self { controller, seats, places, causes: BTreeMap::new(), deadline, stale: false, ready: Vec::new() })
+        Ok(Self {
+            controller,
+            seats,
+            places,
+            causes: BTreeMap::new(),
+            deadline,
+            stale: false,
+            steps: 0,
+            ready: Vec::new(),
+        })
     }
 
     /// The policy and its disks' states.
@@ -111,6 +122,14 @@ impl StorePower {
             _ => 0,
         };
         self.places[volume].iter().flatten().map(|seat| of(*seat)).max().unwrap_or(0)
+    }
+    /// A number that changes whenever a disk may have gone to another depth.
+    pub const fn steps(&self) -> u64 {
+        self.steps
+    }
+    /// Appends the energy of each disk so far, volume by volume, where it has a profile.
+    pub fn energies(&self, now: Time, out: &mut Vec<Option<Energy>>) {
+        out.extend(self.places.iter().flatten().map(|seat| seat.map(|seat| self.disk(seat).energy(now))));
     }
     /// How requests had to wait for the disk on a seat.
     pub fn lateness(&self, seat: u32) -> Lateness {
@@ -186,6 +205,10 @@ impl StorePower {
         for (number, seat) in (0..).zip(&mut self.seats) {
             let volume = &mut volumes[seat.volume];
             let wanted = volume.is_wanted(seat.member);
+            let still = !wanted && !seat.wanted && !seat.leaves;
+            if still && volume.is_resting(seat.member) != self.controller.disk(number).is_ready() {
+                continue;
+            }
             if wanted && !seat.wanted {
                 (seat.wanted, seat.since, self.stale) = (true, now, true);
                 seat.before = used(self.controller.disk(number), now);
@@ -223,6 +246,7 @@ impl StorePower {
             }
         }
         if std::mem::take(&mut self.stale) {
+            self.steps += 1;
             self.deadline = self.controller.deadline();
         }
     }

@@ -5,7 +5,7 @@ use crate::cache::CacheSpec;
 use crate::disk::DiskSpec;
 use crate::flash::{Cells, FlashSpec};
 use crate::mechanics::{MediaRate, SeekCurve};
-use crate::rotating::{DiskScheduler, RotatingSpec};
+use crate::rotating::{DiskScheduler, Layout, RotatingSpec};
 use units::{BitRate, Bytes, Time};
 
 const fn mb_per_s(mb: u64) -> BitRate {
@@ -69,6 +69,7 @@ impl DiskSpec {
             read_ahead: Bytes::from_mib(4),
             write_back: Bytes::from_mib(4),
             scheduler: DiskScheduler::CFQ,
+            layout: Layout::InPlace,
         })
     }
     /// The 500 GB SATA disk of the data nodes in Yang 2012's energy experiments: the same family, two heads, 16 MB of
@@ -85,6 +86,7 @@ impl DiskSpec {
             read_ahead: Bytes::from_mib(8),
             write_back: Bytes::from_mib(8),
             scheduler: DiskScheduler::CFQ,
+            layout: Layout::InPlace,
         })
     }
     /// Corsair Force F40A of node types V to VII in Yang 2012, table 2.2. The access time of 0.11 ms is that document's
@@ -114,6 +116,7 @@ impl DiskSpec {
             read_ahead: Bytes::from_mib(8),
             write_back: Bytes::ZERO,
             scheduler: DiskScheduler::CFQ,
+            layout: Layout::InPlace,
         })
     }
     /// The NAND flash of a Google Nexus 7 of 2012 (Lee 2014, table 3.2 names the size only): an eMMC 4.41 part, 25 MB/s
@@ -156,6 +159,7 @@ impl DiskSpec {
             read_ahead: Bytes::from_mib(8),
             write_back: Bytes::from_mib(64),
             scheduler: DiskScheduler::NCQ,
+            layout: Layout::InPlace,
         })
     }
     /// Western Digital Ultrastar DC HC570, 22 TB (product brief): 291 MB/s at the outer edge, 7,200 rpm, 512 MB of
@@ -172,6 +176,7 @@ impl DiskSpec {
             read_ahead: Bytes::from_mib(8),
             write_back: Bytes::from_mib(64),
             scheduler: DiskScheduler::NCQ,
+            layout: Layout::InPlace,
         })
     }
     /// Micron 5300 PRO, 960 GB SATA (product brief): 540 MB/s read, 520 MB/s write, 95,000 random reads of 4 KB a second:

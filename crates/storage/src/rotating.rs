@@ -1,7 +1,8 @@
 //! A disk with platters and a head: its queue.
 //!
 //! Where bytes are and what it takes to get there is in [`crate::mechanics`]. A file is in one piece, and files stand
-//! anywhere on the disk, as on a file system that has been in use for long.
+//! anywhere on the disk, as on a file system that has been in use for long; or what is written goes to the end of a log
+//! ([`crate::log`]).
 //!
 //! Two schedulers. Linux's CFQ, the default of the 2000s, gives turns to streams: a stream keeps the head for a slice
 //! (`slice_sync` = 100 ms for reads, `slice_async` = 40 ms for writes); within a reader's slice the disk waits for the
@@ -14,6 +15,7 @@
 //! platters as long as it has room.
 
 use crate::disk::{DiskCounters, Op, Request, Stream};
+use crate::log::Log;
 use crate::mechanics::{Mechanics, MediaRate, SeekCurve, Spot};
 use std::collections::VecDeque;
 use units::{BitRate, Bytes, Time};
@@ -47,6 +49,16 @@ impl DiskScheduler {
     pub const NCQ: Self = Self::Nearest { depth: 32, patience: Time::from_ms(500) };
 }
 
+/// Where a file system puts what is written.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Layout {
+    /// Each file has a place of its own, in one piece.
+    #[default]
+    InPlace,
+    /// At the end of a log, with what else is written at the time.
+    Log,
+}
+
 /// A rotating disk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RotatingSpec {
@@ -70,6 +82,8 @@ pub struct RotatingSpec {
     pub write_back: Bytes,
     /// Who decides what is served next.
     pub scheduler: DiskScheduler,
+    /// Where what is written goes.
+    pub layout: Layout,
 }
 
 impl RotatingSpec {
@@ -86,6 +100,7 @@ impl RotatingSpec {
             read_ahead: Bytes::ZERO,
             write_back: Bytes::ZERO,
             scheduler: DiskScheduler::CFQ,
+            layout: Layout::InPlace,
         }
     }
     /// One revolution at a speed in rotations a minute.
@@ -159,6 +174,8 @@ struct Head {
     stream: Stream,
     offset: Bytes,
     op: Op,
+    /// That byte's place on the disk.
+    place: u64,
     spot: Spot,
     /// When the media passed that byte: before the transfer's end if it came out of what was read ahead.
     passed: Time,
@@ -168,6 +185,9 @@ struct Head {
 #[derive(Debug, Clone, Copy)]
 struct Reach {
     time: Time,
+    /// The byte's place on the disk, and how many of the request's bytes follow it there.
+    place: u64,
+    run: Bytes,
     spot: Spot,
     /// Where the disk began to read ahead, if it has.
     ahead: Option<Head>,
@@ -177,6 +197,8 @@ struct Reach {
 pub(crate) struct Rotating<T> {
     spec: RotatingSpec,
     mechanics: Mechanics,
+    /// Where files are, on a disk that is written as a log.
+    log: Option<Log>,
     /// Streams with requests; the first has the head.
     turns: VecDeque<Turn<T>>,
     state: State,
@@ -198,6 +220,7 @@ impl<T: Copy> Rotating<T> {
         let RotatingSpec { capacity, read, write, revolution, seek, overhead, .. } = spec;
         Self {
             spec,
+            log: (spec.layout == Layout::Log).then(Log::default),
             mechanics: Mechanics::new(capacity, (read, write), revolution, seek, overhead),
             turns: VecDeque::new(),
             state: State::Idle,
@@ -357,7 +380,7 @@ impl<T: Copy> Rotating<T> {
         }
         let reach = |turn: &Turn<T>| {
             let request = &turn.requests.front()?.request;
-            Some(self.reach(now, request.stream, request.op, request.offset).time)
+            Some(self.reach(now, (request.stream, request.op), request.offset, request.bytes).time)
         };
         let nearest = self.turns.iter().take(depth.max(1) as usize).enumerate();
         let nearest = nearest.filter_map(|(index, turn)| Some((reach(turn)?, index))).min();
@@ -366,10 +389,26 @@ impl<T: Copy> Rotating<T> {
         }
     }
 
-    /// How long it takes to reach a byte of a stream. Nothing, if the head is there or the disk has read it ahead.
-    fn reach(&self, now: Time, stream: Stream, op: Op, offset: Bytes) -> Reach {
-        let spot = self.mechanics.spot(place(stream, offset));
-        let continues = self.head.filter(|head| head.stream.file() == stream.file() && head.offset == offset);
+    /// Where `bytes` of a stream are or will be written, and how many of them are there.
+    fn locate(&self, stream: Stream, op: Op, offset: Bytes, bytes: Bytes) -> (u64, Bytes) {
+        match (&self.log, op) {
+            (None, _) => (place(stream, offset), bytes),
+            (Some(log), Op::Write) => (log.end(), bytes),
+            (Some(log), Op::Read) => match log.find(stream, offset) {
+                Some((at, run)) => (at, run.min(bytes)),
+                // It was there when the run began.
+                None => (place(stream, offset), log.gap(stream, offset, bytes)),
+            },
+        }
+    }
+
+    /// How long it takes to reach bytes of a stream. Nothing, if the head is there or the disk has read them ahead.
+    fn reach(&self, now: Time, (stream, op): (Stream, Op), offset: Bytes, bytes: Bytes) -> Reach {
+        let (place, run) = self.locate(stream, op, offset, bytes);
+        let spot = self.mechanics.spot(place);
+        let goes_on = |head: &Head| head.stream.file() == stream.file() && head.offset == offset;
+        // A log goes on whatever file is written to it.
+        let continues = self.head.filter(|head| head.place == place && (self.log.is_some() || goes_on(head)));
         let ahead = continues.filter(|head| {
             op == Op::Read && head.op == Op::Read && head.passed < now && self.spec.read_ahead > Bytes::ZERO
         });
@@ -379,7 +418,7 @@ impl<T: Copy> Rotating<T> {
             Some(_) => self.mechanics.rotation(now, &spot),
             None => self.mechanics.positioning(now, self.head.map(|head| head.spot), &spot),
         };
-        Reach { time, spot, ahead }
+        Reach { time, place, run, spot, ahead }
     }
 
     /// The first turn's first request goes on: to its end, or to the end of the slice if others wait.
@@ -388,7 +427,8 @@ impl<T: Copy> Rotating<T> {
         let Some(turn) = self.turns.front() else { return };
         let Some(progress) = turn.requests.front() else { return };
         let (stream, op, offset) = (turn.stream, turn.op, progress.request.offset + progress.moved);
-        let reach = self.reach(now, stream, op, offset);
+        let rest = progress.request.bytes - progress.moved;
+        let reach = self.reach(now, (stream, op), offset, rest);
         let positioning = slowed(reach.time, self.slowness);
         let start = now + positioning;
         let slice_end = match self.slice {
@@ -396,7 +436,8 @@ impl<T: Copy> Rotating<T> {
             _ => start.saturating_add(self.spec.slice(op)),
         };
         let rate = reach.spot.rate(op);
-        let rest = progress.request.bytes - progress.moved;
+        // What is elsewhere is reached anew.
+        let rest = rest.min(reach.run);
         // A slice also cuts a lone stream's request: another stream may arrive meanwhile.
         let in_slice = rate.bytes_in(slice_end.saturating_sub(start)).max(Bytes::new(1));
         let bytes = rest.min(in_slice);
@@ -408,8 +449,12 @@ impl<T: Copy> Rotating<T> {
         self.counters.busy += until - now;
         self.counters.positioning += positioning;
         self.counters.switches += u64::from(positioning > Time::ZERO);
-        let spot = self.mechanics.spot(place(stream, offset + bytes));
-        self.head = Some(Head { stream, offset: offset + bytes, op, spot, passed });
+        if let (Some(log), Op::Write) = (&mut self.log, op) {
+            log.append(stream, offset, bytes);
+        }
+        let place = reach.place + bytes.get();
+        let spot = self.mechanics.spot(place);
+        self.head = Some(Head { stream, offset: offset + bytes, op, place, spot, passed });
         self.state = State::Moving { until, bytes };
     }
 
@@ -435,7 +480,7 @@ impl<T: Copy> Rotating<T> {
             return (until, until.saturating_sub(rate.transmission_time(room - bytes)));
         }
         let first = now.saturating_add(interface.transmission_time(room));
-        let again = now + self.mechanics.rotation(now, &self.mechanics.spot(place(head.stream, head.offset + room)));
+        let again = now + self.mechanics.rotation(now, &self.mechanics.spot(head.place + room.get()));
         let until = first.max(again).saturating_add(rate.transmission_time(bytes - room));
         (until, until)
     }

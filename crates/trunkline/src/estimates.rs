@@ -148,3 +148,41 @@ pub fn number(value: f64) -> String {
     };
     format!("{value:.decimals$}")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use runs::{Figure, Figures};
+
+    fn run(seconds: f64, kwh: f64) -> Figures {
+        let figure = |name: &str, unit: &str, value| Figure { name: name.to_owned(), unit: unit.to_owned(), value };
+        let values = vec![
+            figure("wordcount: submission to finish", "s", seconds),
+            figure("wordcount: energy of nodes", "kWh", kwh),
+        ];
+        Figures { seed: 1, failure: None, values, compared: Vec::new() }
+    }
+
+    /// Yang 2012, 4.4.3: 0.32 kWh in 153 min against 0.26 kWh in 162 min. Their Ptc are equal at alpha = 0.216 (the
+    /// document has "larger than 0.2"), and 48.96 kWh min against 42.12 are 13.97 % less.
+    #[test]
+    fn settings_win_in_the_ranges_of_alpha_that_chapter_4_has() {
+        let (native, resting) = ([run(153.0 * 60.0, 0.32)], [run(162.0 * 60.0, 0.26)]);
+        let said = |first: (&str, &[Figures]), second: (&str, &[Figures])| {
+            let of = |(name, runs)| Summary { name, digest: "", runs };
+            side_by_side(&Comparison { summaries: &[of(first), of(second)] }, &Screen::plain(200))
+        };
+        let text = said(("native", &native), ("resting", &resting));
+        let expected = "by Ptc (alpha of energy, 1 - alpha of time) resting wins above alpha 0.216, native wins below; \
+                        energy times time of resting is -14.0 % of that of native";
+        assert!(text.contains(expected), "{text}");
+        // The other way round, and where one is better in both.
+        let text = said(("resting", &resting), ("native", &native));
+        assert!(text.contains("native wins below alpha 0.216, resting wins above"), "{text}");
+        let better = [run(9_000.0, 0.25)];
+        let text = said(("native", &native), ("better", &better));
+        assert!(text.contains("better wins whatever alpha"), "{text}");
+        let text = said(("better", &better), ("native", &native));
+        assert!(text.contains("better wins whatever alpha"), "{text}");
+    }
+}

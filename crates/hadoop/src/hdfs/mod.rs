@@ -19,7 +19,7 @@ pub use crate::ids::{BlockId, FileId, ReadId, WriteId};
 pub use balancer::{Balanced, BalancerConfig, Exit, Fill, Task as BalancerTask, plan as plan_balancing};
 pub use config::{HdfsConfig, ReadOrder};
 pub use erasure::ErasureCode;
-pub use namespace::{Block, File, Namespace};
+pub use namespace::{Block, File, Namespace, Objects};
 pub use request::{Call, Channel, Message, PipelineMessage, ReadMessage, Request, WriteCall};
 
 use crate::context::Context;

@@ -45,6 +45,25 @@ pub(crate) enum Kind {
     Part { group: BlockId, number: usize },
 }
 
+/// What the NameNode holds in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Objects {
+    /// Files.
+    pub files: u64,
+    /// Blocks of files, whatever their replicas.
+    pub blocks: u64,
+}
+
+impl Objects {
+    /// Memory of a file's inode, and of a block (Cloudera, HDFS overview: "Disk space versus namespace").
+    pub const EACH: Bytes = Bytes::new(150);
+
+    /// Memory of all.
+    pub fn memory(self) -> Bytes {
+        Self::EACH * (self.files + self.blocks)
+    }
+}
+
 /// The files and blocks of the file system.
 #[derive(Debug, Default)]
 pub struct Namespace {
@@ -159,6 +178,11 @@ impl Namespace {
     /// All blocks in order of creation.
     pub fn blocks(&self) -> impl Iterator<Item = (BlockId, &Block)> {
         self.blocks.iter().enumerate().map(|(i, block)| (BlockId::from_usize(i), block))
+    }
+    /// Files that the NameNode holds, and their blocks; a block group is one.
+    pub fn objects(&self) -> Objects {
+        let blocks = self.files.iter().map(|file| file.blocks.len() as u64).sum();
+        Objects { files: self.files.len() as u64, blocks }
     }
     /// A file's length.
     pub fn length(&self, file: FileId) -> Bytes {

@@ -132,7 +132,13 @@ impl MapReduce {
         attempt.body = Body::Starting(None);
         attempt.record.wait(platform.ctx.now, Waiting::StartUp);
         attempt.record.begin(platform.ctx.now, Phase::Start);
-        let (job, node) = (attempt.record.job, attempt.record.node);
+        let (job, node, in_master) = (attempt.record.job, attempt.record.node, attempt.in_master);
+        if self.config.generation == Generation::Hadoop1
+            && !in_master
+            && let Some(asks) = self.reused_jvm(platform.ctx.now, id)
+        {
+            return platform.ctx.timer(asks, Request::Task(id, TaskRequest::Jvm));
+        }
         self.localise(platform, job, node, Waiter::Task(id));
     }
 
@@ -533,6 +539,7 @@ impl MapReduce {
         }
         self.cancel(platform, id);
         let attempt = &mut self.attempts[id.0 as usize];
+        let done = matches!(attempt.body, Body::Reporting) && attempt.failure.is_none();
         attempt.body = Body::Exited;
         attempt.record.end(platform.ctx.now);
         let node = attempt.record.node;
@@ -542,7 +549,7 @@ impl MapReduce {
         }
         match self.config.generation {
             Generation::Yarn => self.container_exited(platform, id),
-            Generation::Hadoop1 => self.task_exited(platform.ctx, id),
+            Generation::Hadoop1 => self.task_exited(platform.ctx, id, done),
         }
         self.fill_with_planned(platform, node);
     }

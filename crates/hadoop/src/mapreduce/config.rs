@@ -147,6 +147,9 @@ pub struct Hadoop1Config {
     pub heartbeats_in_second: u32,
     /// `mapreduce.tasktracker.outofband.heartbeat` (false): a heartbeat at once when a task ends.
     pub out_of_band: bool,
+    /// `mapred.job.reuse.jvm.num.tasks` (1): tasks of a job that a JVM runs one after the other; 0 for no limit, which
+    /// is -1 there.
+    pub tasks_per_jvm: u32,
     /// Tasks of each kind given out per heartbeat (1).
     pub tasks_per_heartbeat: u32,
     /// `mapred.tasktracker.expiry.interval` (600 s): after this silence a TaskTracker is lost.
@@ -242,6 +245,7 @@ impl Default for Hadoop1Config {
             heartbeat: Time::from_ms(300),
             heartbeats_in_second: 100,
             out_of_band: false,
+            tasks_per_jvm: 1,
             tasks_per_heartbeat: 1,
             expiry: Time::from_secs(600),
             locality_delay: Time::from_ms(4_500),

@@ -1,6 +1,6 @@
 //! Which file system a job reads from and writes to, and what a task asks of it: HDFS, or the object store through S3A.
 
-use super::job::Piece;
+use super::job::{Piece, Split};
 use super::request::{Reader, Writer};
 use super::task::Env;
 use super::{JobId, MapReduce};
@@ -50,7 +50,7 @@ pub(super) fn object_splits(
 }
 
 impl Env<'_> {
-    /// Reads the next piece of the split, counted from 0; none if there are no more.
+    /// Reads a piece of the split, counted from 0, its index first; none if there are no more.
     pub fn read_piece(&mut self, number: usize) -> Option<ReadId> {
         let reader = Reader::Split(self.id);
         if let Some(ObjectRange { object, offset, length }) = self.split.object {
@@ -59,7 +59,8 @@ impl Env<'_> {
                 self.store.read(self.ctx, self.process, object, range, self.spec.stride, reader)
             });
         }
-        let &Piece { block, offset, length } = self.split.blocks.get(number)?;
+        let Split { index, blocks, .. } = self.split;
+        let &Piece { block, offset, length } = index.iter().chain(blocks).nth(number)?;
         Some(self.hdfs.read(self.ctx, self.process, block, offset, length, reader))
     }
     /// Takes bytes of a read.

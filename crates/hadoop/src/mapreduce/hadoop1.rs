@@ -2,11 +2,12 @@
 //! replies.
 
 use super::attempt::{Body, Placement};
+use super::jvm::Jvms;
 use super::{Attempt, Call, MapReduce, Request, TrackerCall, TrackerRequest, call};
 use crate::context::Context;
 use crate::ids::{AttemptId, CallId, JobId, NodeId, Process, Server};
 use crate::platform::Platform;
-use crate::record::{AttemptState, Locality, TaskKind};
+use crate::record::{AttemptRecord, AttemptState, Locality, TaskKind};
 use crate::rpc;
 use crate::yarn::scheduler::{LocalityWait, Share, order};
 use des::{Index, RandomStream};
@@ -49,6 +50,8 @@ struct Tracker {
     /// Attempts in its slots.
     maps: Vec<AttemptId>,
     reduces: Vec<AttemptId>,
+    /// JVMs of its maps, and of its reducers.
+    jvms: [Jvms; 2],
     /// Attempts that ended since its last heartbeat.
     ended: Vec<AttemptId>,
     /// Attempts that ended, in the heartbeat under way.
@@ -385,8 +388,17 @@ impl MapReduce {
         let node = self.attempts[id.0 as usize].record.node;
         self.tracker.trackers[node.0 as usize].kills.push(id);
     }
-    /// An attempt's process is gone: its slot is free, and the next heartbeat tells.
-    pub(crate) fn task_exited(&mut self, ctx: &mut Context, id: AttemptId) {
+    /// A launched attempt gets a JVM: the time at which one that has run others of its job asks for it, or none for a
+    /// new one.
+    pub(super) fn reused_jvm(&mut self, now: Time, id: AttemptId) -> Option<Time> {
+        let AttemptRecord { job, kind, node, .. } = self.attempts[id.0 as usize].record;
+        let hadoop1 = &self.config.hadoop1;
+        let slots = if kind == TaskKind::Map { hadoop1.map_slots } else { hadoop1.reduce_slots };
+        self.tracker.trackers[node.0 as usize].jvms[kind as usize].take(slots, now, job, id)
+    }
+    /// An attempt's task has ended, `done` or not: its slot is free, and the next heartbeat tells.
+    pub(crate) fn task_exited(&mut self, ctx: &mut Context, id: AttemptId, done: bool) {
+        let kind = self.attempts[id.0 as usize].record.kind;
         let node = self.attempts[id.0 as usize].record.node;
         // Recorded ends are those that the JobTracker knew of.
         let plan = self.config.replays.get(&self.attempts[id.0 as usize].record.job);
@@ -395,6 +407,7 @@ impl MapReduce {
             self.give_back(id);
         }
         let tracker = &mut self.tracker.trackers[node.0 as usize];
+        tracker.jvms[kind as usize].leave(self.config.hadoop1.tasks_per_jvm, ctx.now, id, done);
         tracker.maps.retain(|&other| other != id);
         tracker.reduces.retain(|&other| other != id);
         tracker.ended.push(id);

@@ -2,6 +2,7 @@
 
 use super::JobCompression;
 use super::file_system::{FileSystem, ObjectRange, object_splits};
+use super::packing::{self, Packing};
 use crate::context::{Context, Nodes};
 use crate::hdfs::{Hdfs, ReadOrder};
 use crate::ids::{ApplicationId, AttemptId, BlockId, FileId, JobId, NodeId};
@@ -86,6 +87,8 @@ pub struct JobSpec {
     pub uber: bool,
     /// What of it is compressed.
     pub compression: JobCompression,
+    /// How it reads `JobInput::Files`.
+    pub packing: Packing,
     /// Its files are placed by key; none if HDFS places them.
     pub keyed: Option<Keyed>,
     /// Where its input is.
@@ -113,6 +116,8 @@ pub(crate) struct Split {
     pub bytes: Bytes,
     /// Nodes with a replica of its first block.
     pub hosts: Vec<NodeId>,
+    /// What a map reads before it to find its bytes.
+    pub index: Vec<Piece>,
     /// The node whose keys its records have, if it is placed by key.
     pub home: Option<NodeId>,
 }
@@ -266,6 +271,10 @@ impl Job {
     pub fn locate(&mut self, hdfs: &Hdfs) {
         // Maps of named files run near the small files that name them.
         if matches!(self.spec.input, JobInput::Named(_)) {
+            return;
+        }
+        // An input format that combines has chosen the nodes.
+        if matches!(self.spec.packing, Packing::Combined { .. }) {
             return;
         }
         for split in self.splits.iter_mut().filter(|split| split.home.is_none()) {
@@ -529,7 +538,7 @@ fn place_by_key(files: &[Bytes], ctx: &mut Context, hdfs: &mut Hdfs) -> Vec<(Fil
 }
 
 /// The nodes near which a block is read: those with a replica. Where disks rest, that of the first one, which does not.
-fn hosts_of(hdfs: &Hdfs, block: BlockId) -> Vec<NodeId> {
+pub(super) fn hosts_of(hdfs: &Hdfs, block: BlockId) -> Vec<NodeId> {
     let mut hosts = hdfs.namespace().holders(block);
     if hdfs.config().read_order == ReadOrder::Awake {
         hosts.truncate(1);
@@ -538,7 +547,7 @@ fn hosts_of(hdfs: &Hdfs, block: BlockId) -> Vec<NodeId> {
 }
 
 /// A block whole; of a block group, which holds several blocks' data, a piece for each.
-fn pieces_of(block: BlockId, block_size: Bytes, hdfs: &Hdfs) -> Vec<Piece> {
+pub(super) fn pieces_of(block: BlockId, block_size: Bytes, hdfs: &Hdfs) -> Vec<Piece> {
     let whole = hdfs.namespace().block(block).length;
     if hdfs.namespace().code(block).is_none() || whole <= block_size {
         return vec![Piece { block, offset: Bytes::ZERO, length: whole }];
@@ -577,8 +586,16 @@ fn splits(spec: &JobSpec, ctx: &mut Context, hdfs: &mut Hdfs) -> Vec<Split> {
         JobInput::Files(files) if spec.keyed.is_some() => place_by_key(files, ctx, hdfs),
         _ => Vec::new(),
     };
+    if let (JobInput::Files(files), Packing::Archive(archive), None) = (&spec.input, &spec.packing, spec.keyed) {
+        let mut splits = packing::archived(files, archive, ctx, hdfs);
+        splits.sort_by_key(|split| std::cmp::Reverse(split.bytes));
+        return splits;
+    }
     let files: Vec<FileId> = match &spec.input {
         JobInput::Files(_) if spec.keyed.is_some() => by_key.iter().map(|(file, _)| *file).collect(),
+        JobInput::Files(files) if spec.packing == Packing::SequenceFile => {
+            vec![hdfs.add_input(ctx, packing::sequence_file(files), block_size, replication, None)]
+        }
         JobInput::Files(files) => {
             files.iter().map(|&length| hdfs.add_input(ctx, length, block_size, replication, None)).collect()
         }
@@ -594,6 +611,9 @@ fn splits(spec: &JobSpec, ctx: &mut Context, hdfs: &mut Hdfs) -> Vec<Split> {
             })
             .collect(),
     };
+    if let (JobInput::Files(_), Packing::Combined { split }, None) = (&spec.input, spec.packing, spec.keyed) {
+        return packing::combined(&files, split, ctx, hdfs);
+    }
     let mut splits = Vec::new();
     for file in files {
         let pieces: Vec<Piece> =

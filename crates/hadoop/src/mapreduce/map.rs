@@ -33,7 +33,9 @@ pub(crate) struct MapTask {
     /// Of the split, with the reader.
     arrived: Bytes,
     reading: Option<ReadId>,
-    next_block: usize,
+    next_piece: usize,
+    /// What is being read is the index by which its bytes are found.
+    in_index: bool,
     /// Where the last bytes came from.
     source: Option<NodeId>,
     /// Of the input, taken by the map function, the piece being computed included.
@@ -122,7 +124,8 @@ impl MapTask {
             input: env.split.bytes,
             arrived: if matches!(workload.source, Source::Generated { .. }) { env.split.bytes } else { Bytes::ZERO },
             reading: None,
-            next_block: 0,
+            next_piece: 0,
+            in_index: false,
             source: None,
             taken: Bytes::ZERO,
             computing: Bytes::ZERO,
@@ -161,6 +164,12 @@ impl MapTask {
 
     pub fn on_read_progress(&mut self, env: &mut Env, source: NodeId, bytes: Bytes) -> TaskState {
         env.count_read(source, bytes);
+        if self.in_index {
+            if let Some(read) = self.reading {
+                env.take(read, bytes);
+            }
+            return TaskState::Running;
+        }
         self.arrived += bytes;
         self.source = Some(source);
         self.proceed(env)
@@ -240,8 +249,9 @@ impl MapTask {
     }
 
     fn read_next(&mut self, env: &mut Env) {
-        if let Some(read) = env.read_piece(self.next_block) {
-            self.next_block += 1;
+        self.in_index = self.next_piece < env.split.index.len();
+        if let Some(read) = env.read_piece(self.next_piece) {
+            self.next_piece += 1;
             self.reading = Some(read);
         }
     }

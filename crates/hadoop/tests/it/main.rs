@@ -15,6 +15,7 @@ mod placement;
 mod recorded;
 mod rpc;
 mod shuffle;
+mod small_files;
 mod support;
 mod uber;
 mod wide;

@@ -3,7 +3,7 @@
 use crate::jobs::{GENERATIONS, MIB, config, finish, plain, run, succeeded, with_workload};
 use crate::support::{Spec, World};
 use hadoop::mapreduce::{Generation, JobInput, JobSpec};
-use hadoop::record::{Locality, Records, TaskKind};
+use hadoop::record::{AttemptRecord, Locality, Phase, Records, TaskKind};
 use hadoop::workload::Workload;
 use hadoop::yarn::{Policy, SpareConfig};
 use hadoop::{Config, NodeId};
@@ -243,5 +243,65 @@ fn a_job_does_not_wait_for_ever_for_workers_with_charge() {
         let records = finish(&mut world);
         assert!((40.0..300.0).contains(&job_seconds(&records, 0)), "{generation:?}: {} s", job_seconds(&records, 0));
         assert_eq!(placed(&records, 3, 60, 10_000).iter().take(2).sum::<usize>(), 8, "{generation:?}");
+    }
+}
+
+/// How long each map of a job waited for its JVM and its set-up, in the order of the tasks.
+fn starts(records: &Records, job: u32) -> Vec<f64> {
+    let start = |map: &&AttemptRecord| {
+        let start = map.intervals.iter().find(|interval| interval.phase == Phase::Start).expect("it has started");
+        (start.finish - start.start).as_secs_f64()
+    };
+    let mut maps = succeeded(records, TaskKind::Map);
+    maps.retain(|map| map.job.0 == job);
+    maps.sort_by_key(|map| map.task);
+    maps.iter().map(start).collect()
+}
+
+/// A new JVM takes 0.2 s of latency, 1.2 s of CPU and 0.12 s of the task's set-up. One that has run a task of the job asks
+/// for its next half a second after it, when the TaskTracker's heartbeat has long brought one (`Child.main`): from the
+/// end of a map to that of the next one's set-up pass 0.5 s and 0.12 s.
+#[test]
+fn jvms_run_as_many_tasks_as_their_job_allows() {
+    const NEW: f64 = 0.2 + 1.2 + 0.12;
+    // Which of eight maps one after the other need a JVM of their own.
+    for (tasks, new) in [
+        (1, [true; 8]),
+        (2, [true, false, true, false, true, false, true, false]),
+        (3, [true, false, false, true, false, false, true, false]),
+        (0, [true, false, false, false, false, false, false, false]),
+    ] {
+        let mut cfg = config(Generation::Hadoop1, vec![maps(8, 2.0, 0)]);
+        cfg.mapreduce.hadoop1.map_slots = 1;
+        cfg.mapreduce.hadoop1.tasks_per_jvm = tasks;
+        let records = run(cfg, 1);
+        let starts = starts(&records, 0);
+        assert_eq!(starts.len(), 8);
+        for (start, new) in starts.iter().zip(new) {
+            // The heartbeat comes within 0.3 s of the answer to the last one.
+            let reused = (0.12..0.12 + 0.5).contains(start);
+            assert!(if new { (start - NEW).abs() < 0.01 } else { reused }, "{tasks} tasks a JVM: {starts:?}");
+        }
+        let mut maps = succeeded(&records, TaskKind::Map);
+        maps.sort_by_key(|map| map.task);
+        for (pair, new) in maps.windows(2).zip(&new[1..]) {
+            let ended = pair[0].intervals.last().expect("it ran").finish;
+            let began = pair[1].intervals.iter().find(|interval| interval.phase == Phase::Start).expect("it started");
+            let between = (began.finish - ended).as_secs_f64();
+            assert!(*new || (between - 0.62).abs() < 0.001, "{tasks} tasks a JVM: {between} s between two maps");
+        }
+    }
+}
+
+/// JVMs are not shared between jobs, and one that a task has failed in is not kept.
+#[test]
+fn a_jvm_runs_tasks_of_one_job() {
+    let mut cfg = config(Generation::Hadoop1, vec![maps(2, 2.0, 0), maps(2, 2.0, 0)]);
+    cfg.mapreduce.hadoop1.map_slots = 1;
+    cfg.mapreduce.hadoop1.tasks_per_jvm = 0;
+    let records = run(cfg, 1);
+    for job in 0..2 {
+        let starts = starts(&records, job);
+        assert!(starts[0] > 1.5 && starts[1] < 0.63, "{starts:?}");
     }
 }

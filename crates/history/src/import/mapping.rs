@@ -16,6 +16,8 @@ pub enum Said {
 #[derive(Clone, Copy)]
 enum Unit {
     Number,
+    /// A number of which -1 is no limit; 0 is it in a scenario.
+    Limit,
     Mebibytes,
     Bytes,
     Milliseconds,
@@ -37,7 +39,7 @@ use Of::{Daemon, Job};
 type Row = (&'static str, &'static str, Unit, Of);
 
 /// Properties with one key each.
-const ROWS: [Row; 36] = [
+const ROWS: [Row; 37] = [
     ("dfs.blocksize", "hdfs.block", Unit::Bytes, Job),
     ("dfs.replication", "hdfs.replication", Unit::Number, Job),
     ("dfs.client-write-packet-size", "hdfs.packet", Unit::Bytes, Job),
@@ -55,6 +57,7 @@ const ROWS: [Row; 36] = [
     ("mapreduce.reduce.merge.inmem.threshold", "mapreduce.merge-in-memory-threshold", Unit::Number, Job),
     ("mapreduce.reduce.input.buffer.percent", "mapreduce.reduce-buffer-percent", Unit::Number, Job),
     ("mapreduce.job.reduce.slowstart.completedmaps", "mapreduce.slowstart", Unit::Number, Job),
+    ("mapreduce.job.jvm.numtasks", "mapreduce.jvm-tasks", Unit::Limit, Job),
     ("mapreduce.map.memory.mb", "mapreduce.map-memory", Unit::Mebibytes, Job),
     ("mapreduce.reduce.memory.mb", "mapreduce.reduce-memory", Unit::Mebibytes, Job),
     ("mapreduce.task.timeout", "mapreduce.task-timeout", Unit::Milliseconds, Job),
@@ -117,7 +120,7 @@ pub fn settings(properties: &Properties, said: Said) -> Result<Settings, Setting
             Job => false,
         };
         // A negative number says that another rule holds, such as a container as large as its heap needs.
-        if is_unknown || is_negative(&written) {
+        if is_unknown || (is_negative(&written) && !matches!(unit, Unit::Limit)) {
             continue;
         }
         let value = unit.toml(&written).ok_or_else(|| wrong(property, &written, unit.expects()))?;
@@ -283,6 +286,8 @@ impl Unit {
                 number(written)?;
                 written.trim_end_matches(['f', 'F', 'd', 'D']).to_owned()
             }
+            Self::Limit if written == "-1" => "0".to_owned(),
+            Self::Limit => written.parse::<u32>().ok().filter(|most| *most > 0)?.to_string(),
             Self::Mebibytes => format!("\"{} MiB\"", number(written).map(|_| written)?),
             Self::Bytes => format!("\"{} B\"", scaled(written, &SIZES)?),
             Self::Milliseconds => {
@@ -299,6 +304,7 @@ impl Unit {
     fn expects(self) -> &'static str {
         match self {
             Self::Number => "a number",
+            Self::Limit => "a number from 1, or -1 for no limit",
             Self::Mebibytes => "a number of mebibytes",
             Self::Bytes => "a number of bytes",
             Self::Milliseconds => "a number of milliseconds",

@@ -10,7 +10,7 @@ pub fn current_name(name: &str) -> &str {
 }
 
 /// In the order of the old names.
-const DEPRECATED: [(&str, &str); 50] = [
+const DEPRECATED: [(&str, &str); 51] = [
     ("dfs.access.time.precision", "dfs.namenode.accesstime.precision"),
     ("dfs.block.size", "dfs.blocksize"),
     ("dfs.socket.timeout", "dfs.client.socket-timeout"),
@@ -30,6 +30,7 @@ const DEPRECATED: [(&str, &str); 50] = [
     ("mapred.job.name", "mapreduce.job.name"),
     ("mapred.job.reduce.input.buffer.percent", "mapreduce.reduce.input.buffer.percent"),
     ("mapred.job.reduce.memory.mb", "mapreduce.reduce.memory.mb"),
+    ("mapred.job.reuse.jvm.num.tasks", "mapreduce.job.jvm.numtasks"),
     ("mapred.job.shuffle.input.buffer.percent", "mapreduce.reduce.shuffle.input.buffer.percent"),
     ("mapred.job.shuffle.merge.percent", "mapreduce.reduce.shuffle.merge.percent"),
     ("mapred.job.tracker", "mapreduce.jobtracker.address"),

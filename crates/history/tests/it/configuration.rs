@@ -48,6 +48,8 @@ fn names_of_hadoop_1_stand_for_their_successors() {
         [
             ("hdfs.block", "\"134217728 B\""),
             ("mapreduce.io-sort", "\"256 MiB\""),
+            // -1: no limit.
+            ("mapreduce.jvm-tasks", "0"),
             ("mapreduce.map-slots", "7"),
             ("mapreduce.reduce-heap", "\"512 MiB\""),
             ("mapreduce.slowstart", "0.80"),

@@ -1,7 +1,9 @@
 //! Disks: their models, and what each holds.
 
 use hadoop::{Data, Disks};
-use scenario::{Array, Check, Disk, DiskPreset, DiskRole, DiskScheduler, Node, RaidLevel, Storage, node_number};
+use scenario::{
+    Array, Check, Disk, DiskLayout, DiskPreset, DiskRole, DiskScheduler, Node, RaidLevel, Storage, node_number,
+};
 use storage::{ArraySpec, DiskSpec, MediaRate, SeekCurve, VolumeSpec};
 use units::{Bytes, Time};
 
@@ -51,6 +53,10 @@ pub(super) fn disk_spec(disk: &Disk, overrides: &Storage) -> DiskSpec {
                 None => rotating.scheduler,
                 Some(DiskScheduler::Cfq) => storage::DiskScheduler::CFQ,
                 Some(DiskScheduler::Ncq) => storage::DiskScheduler::NCQ,
+            };
+            rotating.layout = match disk.layout {
+                DiskLayout::InPlace => storage::Layout::InPlace,
+                DiskLayout::Log => storage::Layout::Log,
             };
             DiskSpec::Rotating(rotating)
         }
@@ -211,6 +217,19 @@ fn check_disk(check: &mut Check<'_>, path: &str, disk: &Disk) {
         }
     }
     let rotates = matches!(disk_spec(disk, &check.scenario.storage), DiskSpec::Rotating(_));
+    if disk.layout == DiskLayout::Log {
+        let path = format!("{path}.layout");
+        if !rotates {
+            let message = format!(
+                "a `{}` writes wherever it has erased cells, whatever its file system does",
+                disk.preset.word()
+            );
+            check.says(&path, message, "leave it out, or take a rotating disk, `sata-2009` say");
+        } else if disk.array.is_some() {
+            let message = "an array's members do not see the log that is written to it";
+            check.says(&path, message, "leave it out, or single disks in place of the array");
+        }
+    }
     if disk.scheduler.is_some() && !rotates {
         let message = format!("a `{}` has no head whose way the order could shorten", disk.preset.word());
         check.says(&format!("{path}.scheduler"), message, "leave it out, or take a rotating disk, `sata-2009` say");

@@ -4,8 +4,8 @@ use super::disks;
 use crate::cluster::SURE_OF_SHARED;
 use hadoop::hdfs::{BalancerConfig, ErasureCode, HdfsConfig};
 use hadoop::mapreduce::{
-    AppMasterConfig, Codec, Compression, Hadoop1Config, JobCompression, JobInput, JobSpec, Keyed, MapReduceConfig,
-    NamedFile, Recorded, Replay, ReplayAttempt, ReplayEnd, UberConfig,
+    AppMasterConfig, Archive, Codec, Compression, Hadoop1Config, JobCompression, JobInput, JobSpec, Keyed,
+    MapReduceConfig, NamedFile, Packing, Recorded, Replay, ReplayAttempt, ReplayEnd, UberConfig,
 };
 use hadoop::record::TaskKind;
 use hadoop::rpc::{MasterConfig, RpcConfig};
@@ -13,8 +13,8 @@ use hadoop::workload::{Combiner, Keys, Skew, Source, Workload};
 use hadoop::yarn::{Policy, SchedulerConfig, SpareConfig, YarnConfig};
 use hadoop::{JobId, NodeId, NodeInfo};
 use scenario::{
-    Generation, Job, JobCodec, MapReduce, Nodes, PlacementKind, Plan, PlannedAttempt, PlannedEnd, PlannedKind,
-    Scenario, Scheduler, WorkloadKind, node_number,
+    Generation, Job, JobCodec, MapReduce, Nodes, PackingKind, PlacementKind, Plan, PlannedAttempt, PlannedEnd,
+    PlannedKind, Scenario, Scheduler, WorkloadKind, node_number,
 };
 use units::{Bytes, Time};
 
@@ -182,6 +182,7 @@ fn mapreduce(scenario: &Scenario) -> MapReduceConfig {
             heartbeat: settings.heartbeat.unwrap_or(defaults.hadoop1.heartbeat),
             expiry: settings.node_expiry,
             locality_delay: settings.locality_wait,
+            tasks_per_jvm: settings.jvm_tasks,
             ..defaults.hadoop1.clone()
         },
         app_master: AppMasterConfig {
@@ -287,10 +288,21 @@ fn job_spec(scenario: &Scenario, job: &Job) -> JobSpec {
         weight: 1.0,
         uber: job.uber.unwrap_or(scenario.mapreduce.uber.enable),
         compression: compression(job),
+        packing: packing(job),
         keyed: keyed(scenario, job),
         input_store: super::object_store::file_system(job.input_store),
         output_store: super::object_store::file_system(job.output_store),
         stride: super::object_store::stride(job),
+    }
+}
+
+fn packing(job: &Job) -> Packing {
+    let scenario::Packing { kind, split, part, block, changed } = job.packing;
+    match kind {
+        PackingKind::None => Packing::None,
+        PackingKind::Combine => Packing::Combined { split },
+        PackingKind::Archive => Packing::Archive(Archive { part, block, changed }),
+        PackingKind::SequenceFile => Packing::SequenceFile,
     }
 }
 

@@ -4,7 +4,9 @@ use super::disks::disk_spec;
 use crate::hosts::MachinePower;
 use crate::manager::ManagerSpec;
 use hadoop::hdfs::ReadOrder;
-use scenario::{Check, Disk, DiskRole, DriveProfile, Power, PowerPolicy, RaidLevel, RestDepth, Scenario, StartCost};
+use scenario::{
+    Check, Disk, DiskRole, DriveProfile, Job, Power, PowerPolicy, RaidLevel, RestDepth, Scenario, StartCost,
+};
 use storage::DiskSpec;
 use storage::power::figures::backup_capacity;
 use storage::power::{
@@ -272,7 +274,8 @@ fn capacity(check: &mut Check<'_>, backups: &[&Disk]) {
     };
     let room: Bytes = backups.iter().map(of).sum();
     let jobs = scenario.job.iter().filter(|job| !job.generated);
-    let input: Bytes = jobs.map(|job| job.input).sum();
+    let of_job = |job: &Job| if job.splits.is_empty() { job.input } else { job.splits.iter().copied().sum() };
+    let input = jobs.map(of_job).sum::<Bytes>().mul_f64(scenario.mapreduce.data_scale);
     let replicas = scenario.hdfs.replication;
     let needed = backup_capacity(input.get() as f64, replicas);
     if !backups.is_empty() && needed > room.get() as f64 {

@@ -253,3 +253,28 @@ fn what_is_wrong_with_the_power_of_a_run_is_said() {
     );
     assert!(problem(&plain, &[]).contains("what this drive draws is not asked for"));
 }
+
+/// 4.4.4: backup disks of n - 1 times the primaries' data. Three workers with 500 GB each hold the second replicas of 1.5
+/// TB, or two further ones of 0.75 TB; as arrays of four (RAID 5) three times as much. A limit holds at the limit.
+#[test]
+fn backup_disks_hold_n_minus_1_replicas_of_the_input() {
+    const ARRAY: [&str; 2] = ["node.disk.1.array.members=4", "node.disk.1.array.level=raid-5"];
+    for (replicas, array, gb) in [(2, false, 1_500), (3, false, 750), (2, true, 4_500), (3, true, 2_250)] {
+        let sets = |gb: u64| {
+            let mut sets = vec!["power.policy=timeout".to_owned(), format!("hdfs.replication={replicas}")];
+            sets.push(format!("job.input={gb} GB"));
+            sets.extend(array.then_some(&ARRAY).into_iter().flatten().map(ToString::to_string));
+            sets
+        };
+        let fits = sim::parse("test.toml", JOB, &sets(gb));
+        assert!(fits.is_ok(), "{gb} GB, {replicas} replicas: {:?}", fits.err());
+        let error = sim::parse("test.toml", JOB, &sets(gb + 1)).expect_err("a gigabyte too much").to_string();
+        assert!(error.contains(&format!("{replicas} replicas of")), "{error}");
+        assert!(error.contains("to the backup disks, and these hold"), "{error}");
+    }
+    // The volumes of splits, and their scale, count as well.
+    let split = ["power.policy=timeout", "job.splits=['1000 GB', '600 GB']"];
+    assert!(problem(JOB, &split).contains("to the backup disks"));
+    let scaled = sim::parse("t", JOB, &[split[0].into(), split[1].into(), "mapreduce.data-scale=0.5".to_owned()]);
+    assert!(scaled.is_ok(), "{:?}", scaled.err());
+}

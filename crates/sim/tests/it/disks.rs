@@ -192,3 +192,21 @@ fn faults_of_disks_that_cannot_be_are_errors() {
     let said = problem(&format!("{SORT}[[node.disk]]\nscheduler = \"ncq\"\n"));
     assert!(said.contains("has no head"), "{said}");
 }
+
+/// A disk that is written as a log moves the same bytes. Where memory holds little, a log saves the seeks between writers
+/// and spends them when what it holds is read again.
+#[test]
+fn a_log_structured_disk_moves_the_same_bytes() {
+    let of = |layout: &str| {
+        let disk = format!("[[node.disk]]\npreset = \"sata-2009\"\nlayout = \"{layout}\"\n");
+        let result = run(&format!("{SORT}{disk}"));
+        let job = &result.jobs[0];
+        assert_eq!(job.state, JobState::Succeeded, "{layout}: {}", job.reason);
+        (job.bytes.map_input, job.bytes.spilled, job.bytes.written)
+    };
+    assert_eq!(of("in-place"), of("log"));
+    let said = problem(&format!("{SORT}[[node.disk]]\npreset = \"ssd\"\nlayout = \"log\"\n"));
+    assert!(said.contains("a `ssd` writes wherever it has erased cells"), "{said}");
+    let said = problem(&format!("{SORT}[[node.disk]]\npreset = \"sata-2009\"\nlayout = \"log\"\narray = {{}}\n"));
+    assert!(said.contains("an array's members do not see the log"), "{said}");
+}

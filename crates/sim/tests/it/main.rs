@@ -22,6 +22,7 @@ mod matrix;
 mod mptcp;
 mod nodes_differ;
 mod object_store;
+mod presets;
 mod queues;
 mod reference;
 mod references;

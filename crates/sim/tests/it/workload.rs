@@ -91,3 +91,58 @@ fn keys_that_contradict_each_other_are_named() {
     let error = sim::parse("test.toml", FOUR, &["job.0.shares=[1, 2]".to_owned()]).expect_err("shares");
     assert!(format!("{error:?}").contains("follows from `mapreduce.bytes-per-reducer`"), "{error:?}");
 }
+
+/// 40 files of 1 MB in one run: read one by one, 40 maps; combined to 10 MB or in a sequence file of blocks of 8 MiB, few.
+/// The NameNode holds the job's own files beside them.
+#[test]
+fn small_files_are_read_as_the_scenario_says() {
+    const SMALL: &str = "cluster = { workers = 3 }\nhdfs = { block = \"8 MiB\", replication = 2 }\n\
+                         job = { workload = \"generic\", input = \"40 MB\", files = 40 }\n";
+    let of = |kind: &str| {
+        let result = run(SMALL, &[&format!("job.packing.kind={kind}"), "job.packing.split=10 MB"]);
+        let job = &result.jobs[0];
+        assert_eq!(job.state, JobState::Succeeded, "{kind}: {}", job.reason);
+        (job.maps, result.master.as_ref().expect("it has jobs").namespace)
+    };
+    let (maps, alone) = of("none");
+    assert_eq!(maps, 40);
+    assert_eq!(alone.memory, Bytes::new(150 * (alone.files + alone.blocks)));
+    let (maps, combined) = of("combine");
+    assert_eq!(combined, alone, "the files stay as they are");
+    assert!((4..=6).contains(&maps), "{maps} maps of 10 MB");
+    // 40,000,000 bytes and 63 for each file are 4.8 blocks.
+    let (maps, sequence) = of("sequence-file");
+    assert_eq!(maps, 5);
+    assert_eq!((alone.files - sequence.files, alone.blocks - sequence.blocks), (39, 35));
+    // Two indices and a part file, each of one block.
+    let (maps, archive) = of("archive");
+    assert_eq!(maps, 40);
+    assert_eq!((alone.files - archive.files, alone.blocks - archive.blocks), (37, 37));
+}
+
+#[test]
+fn files_that_cannot_be_packed_are_named() {
+    for (set, expected) in [
+        ("job.0.generated=true", "nothing is read that could be packed"),
+        ("job.0.workload=dfsio-read", "the files that its control files name"),
+        ("job.0.splits=[\"1 MB\"]", "the splits are given one by one"),
+        ("hdfs.placement.kind=by-key", "blocks that are placed by key are not packed"),
+        ("hdfs.erasure-coding=rs-3-2", "parts of blocks, which a group of erasure-coded blocks has not"),
+    ] {
+        let sets = ["job.0.packing.kind=archive".to_owned(), set.to_owned()];
+        let error = sim::parse("test.toml", FOUR, &sets).expect_err(set);
+        assert!(format!("{error:?}").contains(expected), "{error:?}");
+    }
+}
+
+/// A job of many small files with JVMs that its maps share, and a warning where YARN has none.
+#[test]
+fn jvms_are_shared_where_the_scenario_says() {
+    let time = |tasks: &str| {
+        let result = run(FOUR, &["job.0.files=40", &format!("mapreduce.jvm-tasks={tasks}")]);
+        assert_eq!(result.jobs[0].state, JobState::Succeeded);
+        result.jobs[0].finish.expect("it has ended").as_secs_f64()
+    };
+    let (new, shared) = (time("1"), time("0"));
+    assert!(shared < 0.8 * new, "{shared} s against {new} s");
+}

@@ -336,18 +336,30 @@ impl<'a> Replay<'a> {
                 PowerState::Rest(Depth::Standby) | PowerState::Down(Depth::Standby) | PowerState::Off => None,
             }
         };
-        let count = self.primaries.len().min(LOOKED_AT);
-        let turn = (0..count).map(|step| (self.next_log + step) % self.primaries.len());
-        let free = turn.filter(|place| !access.homes.contains(&self.primaries[*place]));
-        let mut logs: Vec<(u32, usize)> =
-            free.filter_map(|place| Some((rank(self.primaries[place])?, place))).collect();
-        logs.sort_by_key(|(rank, _)| *rank);
-        let disks: Vec<u32> = logs.iter().map(|(_, place)| self.primaries[*place]).collect();
         let is_awake = |disk: &u32| {
             let (node, place) = self.places[*disk as usize];
             !self.nodes[node as usize].disk(place).is_resting()
         };
         let mut homes: Vec<(u32, bool)> = access.homes.iter().map(|disk| (*disk, is_awake(disk))).collect();
+        // The best are those that serve or idle: no more is looked at than there are homes at rest.
+        let mut wanted = homes.iter().filter(|(_, ready)| !ready).count();
+        let count = self.primaries.len().min(LOOKED_AT);
+        let mut logs: Vec<(u32, usize)> = Vec::new();
+        for step in 0..count {
+            if wanted == 0 {
+                break;
+            }
+            let place = (self.next_log + step) % self.primaries.len();
+            if access.homes.contains(&self.primaries[place]) {
+                continue;
+            }
+            if let Some(rank) = rank(self.primaries[place]) {
+                logs.push((rank, place));
+                wanted -= usize::from(rank == 0);
+            }
+        }
+        logs.sort_by_key(|(rank, _)| *rank);
+        let disks: Vec<u32> = logs.iter().map(|(_, place)| self.primaries[*place]).collect();
         let mut effects = std::mem::take(&mut self.effects);
         while let Err(few) = self.log.begin(number as Write, &homes, &disks, &mut effects) {
             // Some homes are woken.

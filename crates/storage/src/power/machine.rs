@@ -191,6 +191,8 @@ pub struct DiskPower {
     /// Wanted awake while still on the way down.
     wanted: Option<Cause>,
     times: [Time; PowerState::COUNT],
+    /// Energy of the times of all states but the present one.
+    others: Energy,
     wakes: [[u32; Cause::KINDS]; 3],
     changes: Vec<Change>,
 }
@@ -205,6 +207,7 @@ impl DiskPower {
             until: Time::MAX,
             wanted: None,
             times: [Time::ZERO; PowerState::COUNT],
+            others: Energy::default(),
             wakes: [[0; Cause::KINDS]; 3],
             changes: Vec::new(),
         }
@@ -331,7 +334,16 @@ impl DiskPower {
     fn become_state(&mut self, now: Time, state: PowerState) {
         self.times[self.state.index()] += now.saturating_sub(self.since);
         self.since = now.max(self.since);
-        self.state = state;
+        if state != self.state {
+            let (left, entered) = (self.energy_in(self.state, Time::ZERO), self.energy_in(state, Time::ZERO));
+            self.others = (self.others + left).saturating_sub(entered);
+            self.state = state;
+        }
+    }
+    /// Energy of a state's time, and of `more` of it.
+    fn energy_in(&self, state: PowerState, more: Time) -> Energy {
+        let time = self.times[state.index()] + more;
+        if time == Time::ZERO { Energy::default() } else { state.power(&self.profile).over(time) }
     }
     /// Time in each state up to `now`, by [`PowerState::index`]; together, the time since the start.
     pub fn times(&self, now: Time) -> [Time; PowerState::COUNT] {
@@ -341,9 +353,7 @@ impl DiskPower {
     }
     /// Energy up to `now`: the sum over the states of power times time.
     pub fn energy(&self, now: Time) -> Energy {
-        let times = self.times(now);
-        let known = PowerState::ALL.iter().filter(|state| times[state.index()] > Time::ZERO);
-        known.map(|state| state.power(&self.profile).over(times[state.index()])).sum()
+        self.others + self.energy_in(self.state, now.saturating_sub(self.since))
     }
     /// How often it was woken out of a depth, by kind of cause.
     pub const fn wakes(&self, depth: Depth) -> &[u32; Cause::KINDS] {

@@ -103,6 +103,9 @@ impl OffloadLog {
         let asleep: Vec<Disk> = homes.iter().filter(|(_, ready)| !ready).map(|(disk, _)| *disk).collect();
         let mut free: Vec<Disk> = Vec::new();
         for disk in logs {
+            if free.len() == asleep.len() {
+                break;
+            }
             if !all.contains(disk) && !free.contains(disk) {
                 free.push(*disk);
             }

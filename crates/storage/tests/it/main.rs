@@ -3,6 +3,7 @@
 mod array;
 mod disk;
 mod flash;
+mod log_layout;
 mod power_figures;
 mod power_offload;
 mod power_policies;

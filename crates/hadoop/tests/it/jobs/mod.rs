@@ -3,7 +3,7 @@
 use crate::support::{Spec, World};
 use hadoop::hdfs::HdfsConfig;
 use hadoop::mapreduce::critical::critical_path;
-use hadoop::mapreduce::{FileSystem, Generation, JobCompression, JobInput, JobSpec, MapReduceConfig};
+use hadoop::mapreduce::{FileSystem, Generation, JobCompression, JobInput, JobSpec, MapReduceConfig, Packing};
 use hadoop::record::{AttemptRecord, AttemptState, JobState, Records, TaskKind};
 use hadoop::workload::{Costs, Workload};
 use hadoop::{Config, JobId};
@@ -22,6 +22,7 @@ pub fn with_workload(workload: Workload, input: u64, reducers: u32) -> JobSpec {
         input_store: FileSystem::Hdfs,
         output_store: FileSystem::Hdfs,
         stride: None,
+        packing: Packing::None,
         name: workload.name.clone(),
         workload,
         input: JobInput::Files(vec![Bytes::new(input)]),
