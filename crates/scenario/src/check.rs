@@ -4,8 +4,8 @@ use super::network::{node_name, node_number, point_name, point_number};
 use super::problem::Problems;
 use super::tree::Tree;
 use super::{
-    Control, ErasureCoding, Fault, Generation, GraphLink, Job, NodeSpec, Nodes, PackingKind, PlacementKind, Plan,
-    PlannedKind, Queue, QueueKind, QueueLimit, Scenario, Tcp, TopologyKind, WorkloadKind,
+    Control, ErasureCoding, Fault, FileSystem, Generation, GraphLink, Job, NodeSpec, Nodes, PackingKind, PlacementKind,
+    Plan, PlannedKind, Queue, QueueKind, QueueLimit, Scenario, Tcp, TopologyKind, WorkloadKind,
 };
 use units::{Bytes, Quantity};
 
@@ -505,6 +505,9 @@ impl Check<'_> {
         } else if !job.splits.is_empty() {
             let message = format!("the splits are given one by one, and `{kind}` would make others");
             self.says(&at, message, "`input` and `files`, in place of `splits`");
+        } else if job.input_store == FileSystem::ObjectStore {
+            let message = format!("`{kind}` packs files in HDFS, and the job reads from an object store");
+            self.says(&at, message, "leave `packing` out, or `input-store = \"hdfs\"`");
         } else if self.scenario.hdfs.placement.kind == PlacementKind::ByKey {
             self.says(&at, "blocks that are placed by key are not packed", "another `hdfs.placement.kind`");
         } else if job.packing.kind == PackingKind::Archive && self.scenario.hdfs.erasure_coding.is_some() {

@@ -126,6 +126,7 @@ fn files_that_cannot_be_packed_are_named() {
         ("job.0.generated=true", "nothing is read that could be packed"),
         ("job.0.workload=dfsio-read", "the files that its control files name"),
         ("job.0.splits=[\"1 MB\"]", "the splits are given one by one"),
+        ("job.0.input-store=object-store", "the job reads from an object store"),
         ("hdfs.placement.kind=by-key", "blocks that are placed by key are not packed"),
         ("hdfs.erasure-coding=rs-3-2", "parts of blocks, which a group of erasure-coded blocks has not"),
     ] {

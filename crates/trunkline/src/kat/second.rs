@@ -88,7 +88,7 @@ impl Second {
         let stored = first.stored as f64 * factor;
         let layout = |first, second| SecondLayout { bytes: stored, nodes: count, first, second };
         let repair = layout(args.replicas - COPIES, COPIES).repair();
-        let moved = self.before.is_some().then(|| (planned.moved as f64 * factor) as u64);
+        let moved = self.before.is_some().then_some((planned.moved as f64 * factor) as u64);
         let repair_of_one_order = layout(args.replicas, 0).repair();
         Ok(SecondFile { rule, planned, saving, repair, repair_of_one_order, moved })
     }

@@ -16,7 +16,7 @@ fn visits() -> String {
     for visit in 0..60_000 {
         draw = draw.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let even = (draw >> 11) as f64 / (1_u64 << 53) as f64;
-        let user = 2000_f64.powf(even) as u32;
+        let user = libm::pow(2000.0, even) as u32;
         let _ = writeln!(text, "user-{user}\t/page/{}\t{visit:012}", visit % 97);
     }
     text
@@ -100,9 +100,9 @@ input = "1 GiB"
 fn simulated(scratch: &Scratch, name: &str, keys: &[String]) -> f64 {
     let mut command = Command::new(env!("CARGO_BIN_EXE_trunkline"));
     command.args(["run", "job.toml", "--out", name]).current_dir(&scratch.0);
-    keys.iter().for_each(|key| {
+    for key in keys {
         command.args(["--set", key]);
-    });
+    }
     let output = command.output().expect("it starts");
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
     let text = fs::read(scratch.0.join(name).join("result.json")).expect("a result");

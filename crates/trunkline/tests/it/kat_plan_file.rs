@@ -31,17 +31,14 @@ fn record_hash(record: &[u8]) -> u64 {
 
 /// The nodes of a record: those of its key's bucket, or of its part of a split key.
 fn nodes(layout: &Value, key: &[u8], record: &[u8]) -> Vec<usize> {
-    let hex: String = key.iter().map(|byte| format!("{byte:02x}")).collect();
+    let hex = key.iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"));
     let split = layout["split"].as_array().expect("split keys").iter().find(|split| split["key"] == hex.as_str());
-    let place = match split {
-        Some(split) => {
-            let parts = split["parts"].as_array().expect("parts");
-            &parts[(record_hash(record) % parts.len() as u64) as usize]
-        }
-        None => {
-            let buckets = layout["buckets"].as_array().expect("buckets");
-            &buckets[bucket(key, buckets.len())]
-        }
+    let place = if let Some(split) = split {
+        let parts = split["parts"].as_array().expect("parts");
+        &parts[(record_hash(record) % parts.len() as u64) as usize]
+    } else {
+        let buckets = layout["buckets"].as_array().expect("buckets");
+        &buckets[bucket(key, buckets.len())]
     };
     place["nodes"].as_array().expect("nodes").iter().map(|node| node.as_u64().expect("a place") as usize).collect()
 }
