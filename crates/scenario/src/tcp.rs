@@ -34,8 +34,8 @@ choice! {
     pub enum Recovery {
         /// RFC 6675: a loss is found by counting SACKed segments above a hole.
         Rfc6675 = "rfc6675",
-        /// Fall and Floyd 1996, as ns-2's Sack1: a lost segment stays in *pipe* until its retransmission is
-        /// acknowledged.
+        /// Fall and Floyd 1996, as ns-2's Sack1 (without SACK its NewReno): a lost segment stays in *pipe* until its
+        /// retransmission is acknowledged.
         FallFloyd = "fall-floyd",
         /// RACK-TLP (RFC 8985): a loss is found by time, a lost tail by a probe.
         Rack = "rack",

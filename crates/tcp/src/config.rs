@@ -205,7 +205,7 @@ impl Config {
     }
     /// ns-2's retransmission timer runs on when nothing is outstanding.
     pub(crate) fn timer_runs_on(&self) -> bool {
-        self.idle_restart == IdleRestart::Ns2
+        self.recovery == Recovery::FallFloyd || self.idle_restart == IdleRestart::Ns2
     }
     /// A reduction leaves a part of cwnd, not of FlightSize.
     pub(crate) fn reduces_cwnd(&self) -> bool {

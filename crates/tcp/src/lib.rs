@@ -14,6 +14,7 @@ mod counters;
 mod counts;
 mod ecn;
 mod endpoint;
+mod fall_floyd;
 mod flight;
 mod handshake;
 mod limit;

@@ -14,7 +14,7 @@ impl Endpoint {
     pub(crate) fn take_ack(&mut self, now: Time, segment: &Segment, out: &mut Output) {
         let tx = &mut self.tx;
         if segment.ack < tx.una {
-            if segment.sack_count() > 0 && self.sack && tx.una < tx.nxt {
+            if segment.sack_count() > 0 && self.sack && tx.una < tx.nxt && !self.goes_back_n() {
                 self.take_overtaken_ack(now, segment, out);
             }
             return;
@@ -43,7 +43,13 @@ impl Endpoint {
         }
         let watched = self.special.is_watched();
         let pipe_before = if watched { self.begin_watched(now, segment) } else { 0 };
-        let news = if segment.sack_count() > 0 && self.sack { self.take_sack(now, segment) } else { 0 };
+        let news = if segment.sack_count() == 0 || !self.sack {
+            0
+        } else if self.goes_back_n() {
+            self.counts_as_duplicate(segment)
+        } else {
+            self.take_sack(now, segment)
+        };
         let echoed = self.take_echo(now, segment);
         let tx = &mut self.tx;
         if segment.ack > tx.una {
@@ -164,10 +170,11 @@ impl Endpoint {
         } else {
             fresh
         };
-        if tx.dup_acks > 0 && tx.phase == Phase::Open && !self.sack {
+        if tx.dup_acks > 0 && matches!(tx.phase, Phase::Open | Phase::Loss) && (!self.sack || self.config.falls()) {
             // Limited transmit is for duplicates alone (RFC 3042): the window must not stay wider.
-            tx.repair.inflation = 0;
+            self.tx.repair.inflation = 0;
         }
+        let tx = &mut self.tx;
         tx.una = segment.ack;
         tx.retries = 0;
         tx.dup_acks = 0;
@@ -187,7 +194,7 @@ impl Endpoint {
             }
         }
         // RFC 6582, section 4, the impatient variant: only the first partial acknowledgement restarts the timer.
-        let impatient = tx.phase == Phase::Recovery && tx.repair.partial && tx.una < tx.repair.recover;
+        let impatient = tx.phase == Phase::Recovery && !self.sack && tx.repair.partial && tx.una < tx.repair.recover;
         if !impatient {
             if tx.una < tx.nxt {
                 tx.timer_at = now.saturating_add(self.rtt.rto(&self.config));
@@ -224,7 +231,7 @@ impl Endpoint {
                     self.control.on_ack(&mut self.tx.window, &ack);
                 }
             }
-            Phase::Recovery => self.advance_recovery(now, acked, fresh + news, found, out),
+            Phase::Recovery => self.advance_recovery(now, &ack, found, out),
             Phase::Restart | Phase::Loss => {
                 if !echoed {
                     self.control.on_ack(&mut tx.window, &ack);
@@ -244,11 +251,17 @@ impl Endpoint {
     }
     /// A cumulative acknowledgement in fast recovery, full or partial.
     #[cold]
-    fn advance_recovery(&mut self, now: Time, acked: u64, delivered: u64, found: bool, out: &mut Output) {
+    fn advance_recovery(&mut self, now: Time, ack: &Ack, found: bool, out: &mut Output) {
+        let (acked, delivered) = (ack.acked, ack.delivered);
         let tx = &mut self.tx;
         let mss = u64::from(tx.window.mss);
+        let falls = self.config.falls();
+        let mut opens = false;
         if tx.una >= tx.repair.recover {
-            if !self.sack {
+            if !self.sack && falls {
+                // ns-2's NewReno: cwnd is what the losses left of it, and grows.
+                opens = true;
+            } else if !self.sack {
                 // RFC 6582, section 3.2, full acknowledgement, option 1: no burst.
                 tx.window.cwnd = tx.window.ssthresh.min((tx.nxt - tx.una).max(mss) + mss);
             } else if self.reduces_proportionally() {
@@ -259,14 +272,24 @@ impl Endpoint {
                 self.tx.repair.recover = 0;
             }
             self.control.on_recovered(&mut self.tx.window, now);
+            if opens {
+                self.control.on_ack(&mut self.tx.window, &Ack { acked: mss, delivered: mss, ..*ack });
+            }
         } else if self.sack {
             // Fall and Floyd: two segments have left the network, the lost one and its retransmission.
             tx.count_down(2 * mss);
+            tx.repair.partial = true;
             self.continue_sack_recovery(delivered, true, found);
         } else {
             // RFC 6582, partial acknowledgement: deflate by the bytes acknowledged, add back one segment, retransmit
             // the next hole.
             let refill = if acked >= mss { mss as u32 } else { 0 };
+            if falls && acked > u64::from(tx.repair.inflation) {
+                // ns-2 (`NewRenoTcpAgent::partialnewack`) takes the rest from cwnd.
+                let rest = acked - u64::from(tx.repair.inflation);
+                tx.window.cwnd = tx.window.cwnd.saturating_sub(rest).max(mss);
+                tx.repair.inflation = acked as u32;
+            }
             tx.repair.inflation = (tx.repair.inflation + refill).saturating_sub(acked as u32);
             tx.repair.partial = true;
             self.retransmit_first(now, out);
@@ -284,6 +307,12 @@ impl Endpoint {
                 self.continue_sack_recovery(news, false, false);
             }
             Phase::Recovery => tx.repair.inflation += mss,
+            Phase::Loss if self.config.falls() => {
+                // ns-2 (`send_one`): the first two duplicates let another segment go here too.
+                if self.config.limited_transmit && u64::from(tx.dup_acks) < DUP_THRESH {
+                    tx.repair.inflation = u32::from(tx.dup_acks) * mss;
+                }
+            }
             Phase::Restart | Phase::Loss => {}
             // RACK does not count duplicates.
             Phase::Open if tx.repair.rack.is_some() => {}
@@ -296,6 +325,7 @@ impl Endpoint {
                 let enough = u64::from(tx.dup_acks) >= DUP_THRESH
                     || self.control.retransmits_early()
                         && self.special.flight().and_then(|flight| flight.first_sent_at()).is_some_and(stale);
+                let falls = self.config.falls();
                 let lost = if self.sack && !self.config.timer_runs_on() {
                     tx.una >= tx.repair.recover && (enough || tx.repair.board.is_lost(tx.una, mss))
                 } else if self.sack {
@@ -308,7 +338,10 @@ impl Endpoint {
                     self.restart(now, out);
                 } else if lost {
                     self.enter_recovery(now, news, out);
-                } else if !self.sack && self.config.limited_transmit && u64::from(tx.dup_acks) < DUP_THRESH {
+                } else if (!self.sack || falls && tx.retries == 0)
+                    && self.config.limited_transmit
+                    && u64::from(tx.dup_acks) < DUP_THRESH
+                {
                     // RFC 3042: one new segment for each of the first two duplicates. With SACK, *pipe* has shrunk by
                     // itself.
                     tx.repair.inflation = u32::from(tx.dup_acks) * mss;
@@ -341,7 +374,7 @@ impl Endpoint {
         }
         self.tx.timer_at = now.saturating_add(self.rtt.rto(&self.config));
         self.retransmit_first(now, out);
-        if self.sack && self.config.recovery == Recovery::FallFloyd {
+        if self.sack && self.config.falls() {
             // *pipe* starts at the outstanding data less three segments; the retransmission is not added.
             let tx = &mut self.tx;
             let pipe = (tx.nxt - tx.una).saturating_sub(DUP_THRESH * u64::from(mss));
@@ -388,7 +421,7 @@ impl Endpoint {
     /// measure of the network (RFC 9438, section 4.6).
     pub(crate) fn halved(&self) -> u64 {
         let window = self.config.reduction_base == ReductionBase::Window;
-        if window || self.sack && self.config.recovery == Recovery::FallFloyd {
+        if window || self.sack && self.config.falls() {
             self.tx.usable(&self.config)
         } else if self.config.reduces_cwnd() {
             self.tx.window.cwnd
@@ -453,7 +486,9 @@ impl Endpoint {
         // Linux (`tcp_enter_loss`): a recovery that the timer interrupts has cut ssthresh already, and cwnd is no
         // measure while it shrinks.
         let cut = self.config.reduces_cwnd() && self.tx.phase == Phase::Recovery;
-        let repeated = self.tx.retries > 0 || cut;
+        let falls = self.config.falls();
+        // ns-2 (`TcpAgent::timeout`) halves what is left with every timeout.
+        let repeated = (self.tx.retries > 0 || cut) && !falls;
         self.tx.retries += 1;
         let flight = self.halved();
         if !repeated {
@@ -463,8 +498,9 @@ impl Endpoint {
         self.enter_phase(now, Phase::Loss);
         self.start_ended = false;
         self.note_reduction();
+        let goes_back_n = self.goes_back_n();
         let tx = &mut self.tx;
-        if tx.repair.board.is_sacked(tx.una) {
+        if goes_back_n || tx.repair.board.is_sacked(tx.una) {
             // The receiver reneged on what it SACKed (RFC 2018, section 8).
             tx.repair.board.forget_sacked();
             if let Some(rack) = tx.rack() {

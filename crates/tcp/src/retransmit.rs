@@ -17,7 +17,18 @@ impl Endpoint {
             let pipe = tx.pipe();
             // RFC 6675, step C: one segment at a time while a whole one fits.
             let room = self.allowance().saturating_sub(pipe) >= u64::from(mss);
-            if let Some((start, end)) = tx.repair.board.next_lost(tx.una, mss) {
+            let counts = self.sack && self.config.falls() && tx.phase == Phase::Recovery;
+            if counts && tx.dup_acks == 0 && !tx.repair.partial {
+                // The duplicate that begins the recovery sends one segment (`Sack1TcpAgent::recv`).
+                return false;
+            }
+            let next = if counts {
+                // ns-2 (`ScoreBoardRQ::GetNextRetran`): whatever has something SACKed above it.
+                tx.repair.board.next_hole(tx.una, mss)
+            } else {
+                tx.repair.board.next_lost(tx.una, mss)
+            };
+            if let Some((start, end)) = next {
                 if !room {
                     self.tx.note_use(true);
                     return false;
@@ -28,7 +39,7 @@ impl Endpoint {
                 self.retransmit(now, start, end, out);
                 continue;
             }
-            if !room || tx.phase != Phase::Recovery || !self.sack {
+            if !room || tx.phase != Phase::Recovery || !self.sack || counts {
                 return true;
             }
             // Rule 2 precedes rules 3 and 4: they apply when there is no new data, or the peer's window has no room for

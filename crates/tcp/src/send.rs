@@ -271,6 +271,9 @@ impl Endpoint {
         if self.config.timer_runs_on() {
             // It has expired, and the next window's first segment is not retransmitted early (RFC 6582, 3.2, step 1).
             tx.repair.recover = tx.nxt;
+            if self.sack && self.config.falls() {
+                tx.retries = 1;
+            }
         }
         if self.config.idle_restart == IdleRestart::Off {
             return;
@@ -392,11 +395,8 @@ impl Endpoint {
             let tx = &self.tx;
             let written = tx.write_end - tx.nxt;
             let mut len = written.min(mss);
-            let counted = if self.sack && !self.config.limited_transmit && tx.phase == Phase::Open {
-                tx.nxt - tx.una
-            } else {
-                tx.pipe()
-            };
+            let spans = !self.config.limited_transmit || self.config.falls();
+            let counted = if self.sack && spans && tx.phase == Phase::Open { tx.nxt - tx.una } else { tx.pipe() };
             if counted + len > allowance && len > 0 {
                 return;
             }

@@ -5,8 +5,8 @@ use crate::reference::{
     Dumbbell, dumbbell_table, incast, incast_table, incast_with_requests, red_table, shuffle, shuffle_table, tcp,
 };
 use net::{Discipline, Limit, RedSpec};
-use tcp::Recovery;
-use tcp::control::ControlKind;
+use tcp::control::{ControlKind, IncreaseRule};
+use tcp::{Recovery, ReductionBase};
 use units::{Bytes, Time};
 
 /// The relative distance to the nearest of some references.
@@ -75,6 +75,8 @@ fn long_flows_without_sack() {
     for (flows, mbps, length) in [(1, 10, 60), (2, 10, 60), (16, 10, 60), (1, 100, 30), (16, 100, 30)] {
         let mut dumbbell = Dumbbell::new(flows, mbps, 40, length);
         dumbbell.tcp.sack = false;
+        // ns-2's rules, as in the tables of docs/fidelity.md.
+        (dumbbell.tcp.increase, dumbbell.tcp.reduction_base) = (IncreaseRule::PerAck, ReductionBase::Window);
         let got = dumbbell.run();
         let (nf, bw) = (flows.to_string(), mbps.to_string());
         let wanted = [("sim", "ns2"), ("proto", "NewReno"), ("nf", &nf), ("bw", &bw), ("loss", "0")];

@@ -11,7 +11,8 @@ pub enum IncreaseRule {
     #[default]
     Counted,
     /// By SMSS x SMSS / cwnd with every acknowledgement (RFC 5681, equation 3), as ns-2 and ns-3. It is a little
-    /// slower: from two segments to three takes three acknowledgements, not two. A loss halves the fraction too.
+    /// slower: from two segments to three takes three acknowledgements, not two. A loss halves the fraction too, and
+    /// leaves one segment at least; ssthresh is in whole segments, two at least (ns-2, `TcpAgent::slowdown`).
     PerAck,
 }
 
@@ -27,6 +28,11 @@ impl Reno {
     /// Reno that grows by such a rule.
     pub fn new(rule: IncreaseRule) -> Self {
         Self { rule, counted: 0 }
+    }
+    /// ssthresh after a loss; by ns-2's rule in whole segments (`TcpAgent::slowdown`).
+    fn half(self, flight: u64, mss: u32) -> u64 {
+        let segment = if self.rule == IncreaseRule::PerAck { u64::from(mss) } else { 1 };
+        half(flight, mss) / segment * segment
     }
     /// Congestion avoidance over `acked` bytes: one segment per cwnd of them, without a division.
     #[inline]
@@ -66,14 +72,17 @@ impl Control for Reno {
         self.avoid_congestion(window, acked);
     }
     fn on_loss(&mut self, window: &mut Window, _: Time, flight: u64) {
-        window.ssthresh = half(flight, window.mss);
-        window.cwnd = window.ssthresh;
+        window.ssthresh = self.half(flight, window.mss);
+        window.cwnd = match self.rule {
+            IncreaseRule::Counted => window.ssthresh,
+            IncreaseRule::PerAck => (flight / 2).max(u64::from(window.mss)),
+        };
         self.counted = 0;
     }
     fn on_timeout(&mut self, window: &mut Window, _: Time, flight: u64, repeated: bool) {
         // ssthresh stays when the same data times out again (section 3.1, after equation 4).
         if !repeated {
-            window.ssthresh = half(flight, window.mss);
+            window.ssthresh = self.half(flight, window.mss);
         }
         window.cwnd = u64::from(window.mss);
         self.counted = 0;

@@ -13,6 +13,39 @@
 #include <cstdio>
 using namespace ns3;
 
+// Westwood+ that counts once what a recovery delivers. ns-3 counts each duplicate ACK as a segment, and with the ACK
+// that ends the recovery all of them again.
+class WestwoodOnce : public TcpWestwood {
+  public:
+    static TypeId GetTypeId() {
+        static TypeId type = TypeId("ns3::WestwoodOnce").SetParent<TcpWestwood>().AddConstructor<WestwoodOnce>();
+        return type;
+    }
+    WestwoodOnce() = default;
+    WestwoodOnce(const WestwoodOnce& other) : TcpWestwood(other) {}
+    Ptr<TcpCongestionOps> Fork() override { return CopyObject<WestwoodOnce>(this); }
+    void PktsAcked(Ptr<TcpSocketState> state, uint32_t segments, const Time& rtt) override {
+        const SequenceNumber32 ack = state->m_lastAckedSeq;
+        if (ack == m_last && segments == 1) {
+            m_ahead++;
+        } else if (state->m_congState == TcpSocketState::CA_RECOVERY) {
+            const uint32_t covered = (ack - m_last) / state->m_segmentSize;
+            const uint32_t again = std::min(m_ahead, covered > 0 ? covered - 1 : 0);
+            m_ahead -= again;
+            if (segments > 1) segments = std::max(segments, again + 1) - again;
+        } else if (state->m_congState == TcpSocketState::CA_OPEN) {
+            m_ahead = 0;
+        }
+        m_last = ack;
+        TcpWestwood::PktsAcked(state, segments, rtt);
+    }
+
+  private:
+    SequenceNumber32 m_last;
+    uint32_t m_ahead = 0;
+};
+NS_OBJECT_ENSURE_REGISTERED(WestwoodOnce);
+
 static double g_area = 0;
 static double g_since = 0;
 static uint32_t g_queued = 0;
@@ -38,6 +71,7 @@ static uint64_t Received() {
 static std::string TypeOf(const std::string& proto) {
     if (proto == "Sack" || proto == "NewReno") return "ns3::TcpNewReno";
     if (proto == "Westwood+") return "ns3::TcpWestwood";
+    if (proto == "Once") return "ns3::WestwoodOnce";
     if (proto == "Cubic" || proto == "LinuxReno" || proto == "Vegas" || proto == "Bbr") return "ns3::Tcp" + proto;
     return proto;
 }

@@ -1,0 +1,37 @@
+# ns vectors.tcl Sack|NewReno SEGMENTS PAUSE RESTART [LOST...]: a row of vectors.csv.
+# One sender writes four blocks of SEGMENTS segments, each PAUSE seconds after the one before is acknowledged, over a path
+# of 23.17 ms each way that takes next to no time per packet, and loses the packets of these numbers, counted as sent; the
+# sender's first packet, which stands for a handshake, is number 0. RESTART is slow_start_restart_.
+set lost [lassign $argv agent segments pause restart]
+set ns [new Simulator]
+source [file join [file dirname [info script]] .. .. .. .. sim tests it reference common.tcl]
+$ns use-scheduler Heap
+Agent/TCP set packetSize_ 1000
+Agent/TCP set slow_start_restart_ $restart
+set a [$ns node]; set b [$ns node]
+Queue set limit_ 100000
+$ns duplex-link $a $b 100Gb 23.17ms DropTail
+if {[llength $lost] > 0} {
+  set losses [new ErrorModel/List]
+  $losses droplist $lost
+  $losses drop-target [new Agent/Null]
+  $ns lossmodel $losses $a $b
+}
+if {$agent eq "Sack"} {
+  set tcp [new Agent/TCP/Sack1]; set sink [new Agent/TCPSink/Sack1]
+} else {
+  set tcp [new Agent/TCP/Newreno]; set sink [new Agent/TCPSink]
+}
+$ns attach-agent $a $tcp; $ns attach-agent $b $sink; $ns connect $tcp $sink
+set said {}
+proc start {} { global tcp segments; $tcp advanceby $segments }
+$tcp proc done {} { finished }
+proc finished {} {
+  global ns tcp said pause
+  lappend said [format "%.4f,%d,%d" [$ns now] [$tcp set nrexmit_] [$tcp set nrexmitpack_]]
+  if {[llength $said] < 4} { $ns at [expr {[$ns now] + $pause}] start } else { report }
+}
+proc report {} { global said; puts [join $said ,]; exit 0 }
+$ns at 0.0 start
+$ns at 2000 report
+$ns run
