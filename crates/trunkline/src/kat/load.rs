@@ -251,13 +251,19 @@ fn pass(
         }
     }
     meter.finish();
-    let Writer { call, failure, written, .. } = writer;
+    let Writer { call, failure, written, is_begun, .. } = writer;
     if let Some(failure) = failure {
         return Err(failure);
     }
     let Some(mut call) = call else { return Ok(Vec::new()) };
     let written = written.and_then(|()| call.send(b"C"));
-    call.end_after(written)
+    let lines = call.end_after(written)?;
+    let begun = is_begun.iter().filter(|begun| **begun).count();
+    if lines.len() < begun {
+        let short = begun - lines.len();
+        return Err(Failure::RealJob(format!("the writer ended without a word on {short} of {begun} files")));
+    }
+    Ok(lines)
 }
 
 /// Sends records of a pass to whoever writes them.
