@@ -2,10 +2,10 @@
 //!
 //! A job is three stages: its maps, what of the shuffle is left after the last map, and the reduces. Each has a lower
 //! and an upper bound after ARIA (Verma, Cherkasova and Campbell, HP Labs HPL-2011-58): `n` tasks of mean length on `k`
-//! slots take at least `n mean / k`, at most `(n - 1) mean / k` and the longest. The length of a task is that of its own
-//! work where it is alone, and that of the busiest resource of its node where it is not (asymptotic bounds: Denning and
-//! Buzen, "The Operational Analysis of Queueing Network Models", 1978). Beside it stands what mean value analysis says
-//! ([`mva`]).
+//! slots take at least `n mean / k`, at most `(n - 1) mean / k` and the longest. The length of a task is that of its
+//! own work where it is alone, and that of the busiest resource of its node where it is not (asymptotic bounds: Denning
+//! and Buzen, "The Operational Analysis of Queueing Network Models", 1978). Beside it stands what mean value analysis
+//! says ([`mva`]).
 
 mod job;
 mod machine;

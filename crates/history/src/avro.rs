@@ -205,8 +205,8 @@ impl<'a> Binary<'a> {
 
 // === the JSON encoding ===
 
-/// Plain JSON from a record in Avro's JSON encoding, which wraps a union's value in its branch's name. `offset` is where
-/// the record starts.
+/// Plain JSON from a record in Avro's JSON encoding, which wraps a union's value in its branch's name. `offset` is
+/// where the record starts.
 pub fn unwrap_json(schema: &Schema, json: Value, offset: usize) -> Result<Value, HistoryError> {
     Json(schema).unwrap(&schema.root, json, offset)
 }

@@ -114,8 +114,8 @@ section! {
         /// The drive whose manual says what each draws, by its name in `power.drive`. Left out: a rotating disk has the
         /// drive of `[power]`, and what a flash disk draws is part of `idle-power`. Matters with `[power]` alone.
         drive: Option<String> = None;
-        /// Who decides which request a rotating disk serves next. Left out: as the preset's time had it, `cfq` until the
-        /// 2010s.
+        /// Who decides which request a rotating disk serves next. Left out: as the preset's time had it, `cfq` until
+        /// the 2010s.
         scheduler: Option<DiskScheduler> = None;
         /// Where its file system puts what is written.
         layout: DiskLayout = DiskLayout::InPlace;

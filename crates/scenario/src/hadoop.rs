@@ -96,7 +96,8 @@ section! {
         /// Moves in which a DataNode takes part at a time (`dfs.datanode.balance.max.concurrent.moves`): 100 in today's
         /// Hadoop, 50 and 5 in earlier ones.
         moves: u32 = 100, 1..=10_000;
-        /// What a DataNode can store. Left out: what its disks for HDFS hold. A virtual disk has no capacity of its own.
+        /// What a DataNode can store. Left out: what its disks for HDFS hold. A virtual disk has no capacity of its
+        /// own.
         capacity: Option<Bytes> = None, Bytes::from_mib(1)..=Bytes::from_mib(1 << 40);
     }
 }
@@ -448,8 +449,8 @@ section! {
         combiner: Option<bool> = None;
         /// Bytes of an input record.
         input_record: Option<f64> = None, RECORDS;
-        /// Keys of an input record. A record that is placed by key stands with one of them; the others belong to any node.
-        /// Matters with `hdfs.placement.kind = "by-key"` alone.
+        /// Keys of an input record. A record that is placed by key stands with one of them; the others belong to any
+        /// node. Matters with `hdfs.placement.kind = "by-key"` alone.
         keys_per_record: f64 = 1.0, 1.0..=1e6;
         /// Bytes of map output per byte of input, before the combiner.
         map_ratio: Option<f64> = None, RATIOS;

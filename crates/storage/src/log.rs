@@ -3,8 +3,8 @@
 //! bytes of its file are. Writes of many files follow one another without a seek; a file that was written beside
 //! others is in as many pieces as turns were taken, and reading it seeks to each.
 //!
-//! Only what a run writes is in the log. Cleaning is not modelled: disks are not told of deleted files, and a run writes
-//! less than a disk holds; beyond that the log begins anew.
+//! Only what a run writes is in the log. Cleaning is not modelled: disks are not told of deleted files, and a run
+//! writes less than a disk holds; beyond that the log begins anew.
 
 use crate::disk::Stream;
 use std::collections::BTreeMap;

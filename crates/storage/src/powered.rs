@@ -2,8 +2,8 @@
 //! counted.
 //!
 //! After each step of the store [`StorePower::settle`] compares what each disk does with what the policy knows of it.
-//! So the disks' models know nothing of power but that what they are asked for may have to wait, and the policies nothing
-//! of queues. A disk's time in use is by both: the ledger of a run sets one against the other.
+//! So the disks' models know nothing of power but that what they are asked for may have to wait, and the policies
+//! nothing of queues. A disk's time in use is by both: the ledger of a run sets one against the other.
 
 use crate::disk::{Op, Stream};
 use crate::power::oracle::{self, Limits, Visit, Visits};

@@ -12,7 +12,8 @@ const fn mb_per_s(mb: u64) -> BitRate {
     BitRate::from_bps(mb * 8_000_000)
 }
 
-/// Zones of Hitachi's Deskstar 7K500 (specification, table 11: 16 MiB in 0.29 s in zone 0, in 0.59 s in zone 29) fall to
+/// Zones of Hitachi's Deskstar 7K500 (specification, table 11: 16 MiB in 0.29 s in zone 0, in 0.59 s in zone 29) fall
+/// to
 /// 0.49 of the outermost rate; other data sheets give the outermost only.
 const fn zoned(outer: u64) -> MediaRate {
     MediaRate { outer: mb_per_s(outer), inner: BitRate::from_bps(outer * 8_000_000 * 49 / 100) }
@@ -54,9 +55,9 @@ impl DiskSpec {
         })
     }
     /// Seagate Barracuda 7200.12, 160 GB, of the nodes in Yang 2012, table 3.2. The access time of 11 ms is that
-    /// document's table 2.1; without half a revolution at 7,200 rpm 6.8 ms of seek remain. Data sheet: 125 MB/s sustained
-    /// at the outer edge, 8 MB of memory, less than 1 ms to the next track. From edge to edge twice the average, as other
-    /// disks of the time have it.
+    /// document's table 2.1; without half a revolution at 7,200 rpm 6.8 ms of seek remain. Data sheet: 125 MB/s
+    /// sustained at the outer edge, 8 MB of memory, less than 1 ms to the next track. From edge to edge twice the
+    /// average, as other disks of the time have it.
     pub const fn st3160318as() -> Self {
         Self::Rotating(RotatingSpec {
             capacity: Bytes::from_mb(160_000),
@@ -90,8 +91,8 @@ impl DiskSpec {
         })
     }
     /// Corsair Force F40A of node types V to VII in Yang 2012, table 2.2. The access time of 0.11 ms is that document's
-    /// table 2.1. The rates are the data sheet's 280 MB/s read and 270 MB/s write. 16 channels. Twelve chips of 4 GiB for
-    /// 40 GB (Legit Reviews, 2010) in blocks of 1 MiB.
+    /// table 2.1. The rates are the data sheet's 280 MB/s read and 270 MB/s write. 16 channels. Twelve chips of 4 GiB
+    /// for 40 GB (Legit Reviews, 2010) in blocks of 1 MiB.
     pub const fn f40a() -> Self {
         Self::Flash(FlashSpec {
             read_latency: Time::from_us(110),
@@ -179,8 +180,8 @@ impl DiskSpec {
             layout: Layout::InPlace,
         })
     }
-    /// Micron 5300 PRO, 960 GB SATA (product brief): 540 MB/s read, 520 MB/s write, 95,000 random reads of 4 KB a second:
-    /// twelve at 126 us. 1 TiB of cells.
+    /// Micron 5300 PRO, 960 GB SATA (product brief): 540 MB/s read, 520 MB/s write, 95,000 random reads of 4 KB a
+    /// second: twelve at 126 us. 1 TiB of cells.
     pub const fn micron_5300() -> Self {
         Self::Flash(FlashSpec {
             read_latency: Time::from_us(126),
@@ -191,8 +192,8 @@ impl DiskSpec {
             cells: cells(960, 1_024),
         })
     }
-    /// Samsung PM9A3, 3.84 TB NVMe (announced figures of the U.2 form, 2020): 6,500 MB/s and 900,000 random reads of 4 KB
-    /// a second, 3,500 MB/s written: 72 reads at 80 us. 4 TiB of cells.
+    /// Samsung PM9A3, 3.84 TB NVMe (announced figures of the U.2 form, 2020): 6,500 MB/s and 900,000 random reads of 4
+    /// KB a second, 3,500 MB/s written: 72 reads at 80 us. 4 TiB of cells.
     pub const fn nvme() -> Self {
         Self::Flash(FlashSpec {
             read_latency: Time::from_us(80),

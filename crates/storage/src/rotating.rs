@@ -87,7 +87,8 @@ pub struct RotatingSpec {
 }
 
 impl RotatingSpec {
-    /// A disk without geometry: another place is always as far, the rates are the same everywhere, and it has no memory.
+    /// A disk without geometry: another place is always as far, the rates are the same everywhere, and it has no
+    /// memory.
     pub const fn flat(position: Time, read: BitRate, write: BitRate) -> Self {
         Self {
             capacity: Bytes::new(1 << 40),
@@ -458,8 +459,8 @@ impl<T: Copy> Rotating<T> {
         self.state = State::Moving { until, bytes };
     }
 
-    /// When bytes that the head reaches at `start` have been moved, and when the media passed the last of them: earlier,
-    /// where the disk went on reading since the transfer before.
+    /// When bytes that the head reaches at `start` have been moved, and when the media passed the last of them:
+    /// earlier, where the disk went on reading since the transfer before.
     fn transfer(&self, now: Time, op: Op, bytes: Bytes, reach: &Reach) -> (Time, Time) {
         let (rate, interface) = (reach.spot.rate(op), self.spec.interface);
         let Some(head) = reach.ahead else {

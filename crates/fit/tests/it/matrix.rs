@@ -126,8 +126,8 @@ fn runs_that_are_set_aside_are_predicted_from_the_rest() {
 }
 
 /// Who has seen the network fast only expects it to carry its rate when it is slow: jobs at 10 Mbit/s from those
-/// without a limit, 1,500 times as fast. Those of the same morning: on the second one, from the third repetition on, the
-/// machine was a fifth slower, and with its runs the median error is 16 %.
+/// without a limit, 1,500 times as fast. Those of the same morning: on the second one, from the third repetition on,
+/// the machine was a fifth slower, and with its runs the median error is 16 %.
 #[test]
 fn a_slow_network_is_predicted_from_a_fast_one() {
     let all = recorded();

@@ -28,8 +28,8 @@ pub(super) fn cut(piece: Piece, most: Bytes) -> Vec<Piece> {
     parts
 }
 
-/// Groups blocks to splits of at least `most` bytes each, a split of a node or rack in turn; what is left over at a node
-/// goes to its rack, and what is left there to the last splits (`createSplits`, with no least size of a node's or
+/// Groups blocks to splits of at least `most` bytes each, a split of a node or rack in turn; what is left over at a
+/// node goes to its rack, and what is left there to the last splits (`createSplits`, with no least size of a node's or
 /// rack's). Nodes take turns by their numbers, which in Hadoop is a hash map's order.
 pub(super) fn groups(blocks: &[Held], most: Bytes, nodes: &[NodeId], rack: impl Fn(NodeId) -> u32) -> Vec<Group> {
     let mut pool = Pool { free: vec![true; blocks.len()], blocks, most };
@@ -140,9 +140,9 @@ mod tests {
         groups.iter().map(|group| group.parts.len()).collect()
     }
 
-    /// Hadoop's `TestCombineFileInputFormat.testSplitPlacement`: nine blocks of 1,024 bytes, each node a rack. A file of
-    /// one block is on the first node, one of two on the first two, two of three on all. Splits of two blocks are five,
-    /// on all racks; splits of three and of four are three.
+    /// Hadoop's `TestCombineFileInputFormat.testSplitPlacement`: nine blocks of 1,024 bytes, each node a rack. A file
+    /// of one block is on the first node, one of two on the first two, two of three on all. Splits of two blocks are
+    /// five, on all racks; splits of three and of four are three.
     #[test]
     fn blocks_are_grouped_as_in_hadoops_own_test() {
         let mut blocks = vec![held(1_024, &[1])];
@@ -165,7 +165,8 @@ mod tests {
         }
     }
 
-    /// Six files of 10 on one node, four on another, splits of 30: three each but one, which a last split of the rack has.
+    /// Six files of 10 on one node, four on another, splits of 30: three each but one, which a last split of the rack
+    /// has.
     #[test]
     fn what_is_left_at_a_node_goes_to_its_rack_and_then_anywhere() {
         let mut blocks = vec![held(10, &[1]); 5];

@@ -52,8 +52,8 @@ impl JobInput {
     }
 }
 
-/// Input that is placed by the keys of its map output (Yang 2012, chapter 3): each block holds records whose keys belong
-/// to one node, on which it stands.
+/// Input that is placed by the keys of its map output (Yang 2012, chapter 3): each block holds records whose keys
+/// belong to one node, on which it stands.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Keyed {
     /// The part of a map's output whose keys belong to the node of its block: all of it where a record has one key. The

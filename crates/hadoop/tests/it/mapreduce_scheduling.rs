@@ -258,9 +258,9 @@ fn starts(records: &Records, job: u32) -> Vec<f64> {
     maps.iter().map(start).collect()
 }
 
-/// A new JVM takes 0.2 s of latency, 1.2 s of CPU and 0.12 s of the task's set-up. One that has run a task of the job asks
-/// for its next half a second after it, when the TaskTracker's heartbeat has long brought one (`Child.main`): from the
-/// end of a map to that of the next one's set-up pass 0.5 s and 0.12 s.
+/// A new JVM takes 0.2 s of latency, 1.2 s of CPU and 0.12 s of the task's set-up. One that has run a task of the job
+/// asks for its next half a second after it, when the TaskTracker's heartbeat has long brought one (`Child.main`): from
+/// the end of a map to that of the next one's set-up pass 0.5 s and 0.12 s.
 #[test]
 fn jvms_run_as_many_tasks_as_their_job_allows() {
     const NEW: f64 = 0.2 + 1.2 + 0.12;

@@ -61,7 +61,8 @@ fn remedies_leave_the_namenode_less() {
     assert_eq!(of(changed), Objects { files: 4, blocks: 4 });
 }
 
-/// Without a remedy, and in an archive, each file has a map; combined to 32 MB, as many as 32 MB go into what a node has.
+/// Without a remedy, and in an archive, each file has a map; combined to 32 MB, as many as 32 MB go into what a node
+/// has.
 #[test]
 fn each_small_file_has_a_map_unless_they_are_combined() {
     let maps = |packing| run(&[MB; 128], packing).jobs[0].maps;
@@ -106,8 +107,8 @@ fn combined_files_take_a_fraction_of_the_time_and_stay_local() {
     assert!(local >= 12, "{local} of 16 maps are local");
 }
 
-/// Blocks of 122 MiB are cut in halves of 61, which are shorter than a split of 64 MiB: a full split has two of them, or
-/// one and smaller parts, so 303 MiB are 3 splits (of less than 125 MiB) to 5 (four of at least 64, and the rest).
+/// Blocks of 122 MiB are cut in halves of 61, which are shorter than a split of 64 MiB: a full split has two of them,
+/// or one and smaller parts, so 303 MiB are 3 splits (of less than 125 MiB) to 5 (four of at least 64, and the rest).
 #[test]
 fn large_and_small_files_are_combined_together() {
     let records = run(&[300 * MIB, MIB, MIB, MIB], Packing::Combined { split: Bytes::from_mib(64) });

@@ -1,9 +1,9 @@
-//! Which runs of the matrix (`tests/traces/matrix`) are set aside: nothing may be fitted to them. For the tests of every
-//! crate that reads them.
+//! Which runs of the matrix (`tests/traces/matrix`) are set aside: nothing may be fitted to them. For the tests of
+//! every crate that reads them.
 //!
-//! A third of the runs since 26 November 2026 are: those whose name, RATE/JOB-SIZE-N, has a BLAKE3 hash that begins with
-//! a byte divisible by three. The rule was written down before the first of them ran. Runs of the morning before had
-//! been looked at by then, and are not.
+//! A third of the runs since 26 November 2026 are: those whose name, RATE/JOB-SIZE-N, has a BLAKE3 hash that begins
+//! with a byte divisible by three. The rule was written down before the first of them ran. Runs of the morning before
+//! had been looked at by then, and are not.
 
 /// Rates of the first morning, in which each job ran once or twice.
 const FIRST: [&str; 2] = ["10Mbit", "unshaped"];

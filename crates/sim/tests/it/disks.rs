@@ -127,8 +127,8 @@ fn events<'a>(result: &'a RunResult, kind: &'a str) -> impl Iterator<Item = &'a 
     result.events.iter().filter(move |event| event.kind == kind)
 }
 
-/// A disk is lost in the middle of a job: the job goes on, with attempts that had files there made again, and the blocks
-/// that were there are copied to other disks, but nothing else is.
+/// A disk is lost in the middle of a job: the job goes on, with attempts that had files there made again, and the
+/// blocks that were there are copied to other disks, but nothing else is.
 #[test]
 fn a_lost_disk_costs_its_replicas_and_attempts_and_not_the_job() {
     let healthy = run(&format!("{SORT}{TWO_DISKS}"));
@@ -193,8 +193,8 @@ fn faults_of_disks_that_cannot_be_are_errors() {
     assert!(said.contains("has no head"), "{said}");
 }
 
-/// A disk that is written as a log moves the same bytes. Where memory holds little, a log saves the seeks between writers
-/// and spends them when what it holds is read again.
+/// A disk that is written as a log moves the same bytes. Where memory holds little, a log saves the seeks between
+/// writers and spends them when what it holds is read again.
 #[test]
 fn a_log_structured_disk_moves_the_same_bytes() {
     let of = |layout: &str| {

@@ -92,8 +92,8 @@ fn keys_that_contradict_each_other_are_named() {
     assert!(format!("{error:?}").contains("follows from `mapreduce.bytes-per-reducer`"), "{error:?}");
 }
 
-/// 40 files of 1 MB in one run: read one by one, 40 maps; combined to 10 MB or in a sequence file of blocks of 8 MiB, few.
-/// The NameNode holds the job's own files beside them.
+/// 40 files of 1 MB in one run: read one by one, 40 maps; combined to 10 MB or in a sequence file of blocks of 8 MiB,
+/// few. The NameNode holds the job's own files beside them.
 #[test]
 fn small_files_are_read_as_the_scenario_says() {
     const SMALL: &str = "cluster = { workers = 3 }\nhdfs = { block = \"8 MiB\", replication = 2 }\n\

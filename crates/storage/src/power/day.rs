@@ -2,8 +2,8 @@
 //!
 //! Each disk serves its requests in order of arrival. A read goes to one of the disks that hold its block, a write to
 //! all. Background work that may wait does so until its disk is ready for other reasons, or for the disk's planned
-//! window. With off-loading ([`super::offload`] has the rule and does it) a copy for a disk at rest is written to a log on
-//! a primary disk that is not a home of the block, read there and written home at the same occasions.
+//! window. With off-loading ([`super::offload`] has the rule and does it) a copy for a disk at rest is written to a log
+//! on a primary disk that is not a home of the block, read there and written home at the same occasions.
 
 use super::controller::Controller;
 use super::gears::{Gears, GearsSpec};

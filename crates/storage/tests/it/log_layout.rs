@@ -29,8 +29,8 @@ fn take(disk: &mut Disk<u64>, now: &mut Time, requests: impl IntoIterator<Item =
     (*now - began).as_secs_f64() * 1e3
 }
 
-/// Two files of twenty pieces, written by turns: 40 ms of transfer, and in place a seek for each piece. In the log there is
-/// none but the first. Read back file by file, each is in one piece in place, and in twenty in the log.
+/// Two files of twenty pieces, written by turns: 40 ms of transfer, and in place a seek for each piece. In the log
+/// there is none but the first. Read back file by file, each is in one piece in place, and in twenty in the log.
 #[test]
 fn a_log_saves_the_seeks_of_writes_and_spends_them_in_reads() {
     for (layout, writes, reads) in

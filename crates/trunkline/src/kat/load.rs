@@ -1,7 +1,7 @@
 //! `trunkline kat load`: the plan decides record by record, HDFS gets a file for each part of the plan.
 //!
-//! A file is written aside and moved to its place once all its blocks have all their replicas. So the files that stand in
-//! the folder are the journal: the same command goes on with those that do not.
+//! A file is written aside and moved to its place once all its blocks have all their replicas. So the files that stand
+//! in the folder are the journal: the same command goes on with those that do not.
 
 use super::cluster::{Call, Cluster, Look};
 use super::placed::{Placed, few};

@@ -88,8 +88,8 @@ impl Placed {
         }
     }
 
-    /// Hands out what is to be written of a record: the place of its part, its key, and its bytes. A record without a key
-    /// goes to the bucket of that number, modulo theirs, since it must stand somewhere.
+    /// Hands out what is to be written of a record: the place of its part, its key, and its bytes. A record without a
+    /// key goes to the bucket of that number, modulo theirs, since it must stand somewhere.
     pub fn of_record<'a>(
         &self,
         record: &'a [u8],

@@ -96,8 +96,8 @@ fn a_cluster_runs_jobs_and_leaves_nothing() {
     let job = "wordcount-nocombine";
     let (text, _) = ended(&["run", job, "--kat", "--input", "2MB", "--name", &name, "--out", out, "--predict"], 0);
     assert!(text.contains("the output is right") && text.contains("simulated (predicted) beside real"), "{text}");
-    // Laid out by key, checked, and counted where the words stand. Of two workers each sends the other half of its pairs,
-    // some 1.8 MB in all, or none. What is left are the jobs' own files and replicas of the output.
+    // Laid out by key, checked, and counted where the words stand. Of two workers each sends the other half of its
+    // pairs, some 1.8 MB in all, or none. What is left are the jobs' own files and replicas of the output.
     assert!(text.contains("both outputs are the counts of the same words"), "{text}");
     let figures: Value = serde_json::from_slice(&fs::read(results.join("kat.json")).expect("left")).expect("JSON");
     let into_workers = |of: &str| figures[of]["into_workers_bytes"].as_u64().expect("bytes");

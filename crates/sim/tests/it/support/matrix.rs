@@ -1,8 +1,9 @@
-//! The matrix of runs on a quiet real cluster (`crates/history/tests/traces/matrix`), each beside what is predicted of it
-//! from a run of the same job without a limit.
+//! The matrix of runs on a quiet real cluster (`crates/history/tests/traces/matrix`), each beside what is predicted of
+//! it from a run of the same job without a limit.
 //!
-//! They ran on two mornings, and on the second the machine was slower: the same jobs took a fifth more of the processors'
-//! seconds. A run is predicted from the first one of its morning that is not set aside, or from the first of all.
+//! They ran on two mornings, and on the second the machine was slower: the same jobs took a fifth more of the
+//! processors' seconds. A run is predicted from the first one of its morning that is not set aside, or from the first
+//! of all.
 //!
 //! A run is named RATE/JOB-SIZE-N, N its repetition (files leave out `-1`).
 
