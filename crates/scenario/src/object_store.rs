@@ -135,11 +135,11 @@ section! {
         /// Further attempts after 503 (`fs.s3a.retry.throttle.limit`).
         throttle_limit: u32 = 20, 0..=1_000;
         /// First pause before one, doubled each time (`fs.s3a.retry.throttle.interval`).
-        throttle_interval: Time = Time::from_ms(500), INTERVALS;
+        throttle_interval: Time = Time::from_ms(100), INTERVALS;
         /// How output is committed.
         committer: Committer = Committer::FileV2;
         /// Uploads that a job's commit completes at once (`fs.s3a.committer.threads`).
-        committer_threads: u32 = 32, 1..=10_000;
+        committer_threads: u32 = 8, 1..=10_000;
     }
 }
 

@@ -153,9 +153,9 @@ impl Default for ObjectStoreConfig {
             retry_limit: 7,
             retry_interval: Time::from_ms(500),
             throttle_limit: 20,
-            throttle_interval: Time::from_ms(500),
+            throttle_interval: Time::from_ms(100),
             committer: OutputCommitter::FileV2,
-            committer_threads: 32,
+            committer_threads: 8,
         }
     }
 }
