@@ -23,6 +23,13 @@ fn alone() -> MutexGuard<'static, ()> {
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// A measurement holds if one of three does: what the machine's host takes from it while one runs only makes paths
+/// slower. A path that is wrong is so three times.
+fn holds(mut measure: impl FnMut() -> Result<(), String>) {
+    let failed: Vec<String> = (0..3).map_while(|_| measure().err()).collect();
+    assert!(failed.len() < 3, "{}", failed.join("\n"));
+}
+
 fn up(path: Path) -> Pair {
     Pair::up(&[path], 1).unwrap_or_else(|error| panic!("{error}"))
 }
@@ -35,11 +42,14 @@ fn round_trips_take_the_path_s_delay() {
         let addresses = pair.addresses()[0];
         let both = [Some(IpAddr::from(addresses.far)), addresses.far_v6.map(IpAddr::from)];
         for to in both.into_iter().flatten() {
-            let times = round_trips(&pair, to, 15, Duration::from_millis(1));
-            let median = times[times.len() / 2];
-            let report = pair.report().expect("a report");
-            assert!((median - ms as f64).abs() < 0.3, "{median} ms for {ms} ms to {to}: {times:?}\n{report}");
-            assert!(times[0] >= ms as f64, "{times:?}");
+            holds(|| {
+                let times = round_trips(&pair, to, 15, Duration::from_millis(1));
+                let median = times[times.len() / 2];
+                let report = pair.report().expect("a report");
+                assert!(times[0] >= ms as f64, "{times:?}");
+                let is_right = (median - ms as f64).abs() < 0.3;
+                is_right.then_some(()).ok_or(format!("{median} ms for {ms} ms to {to}: {times:?}\n{report}"))
+            });
         }
     }
 }
