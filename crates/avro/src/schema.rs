@@ -51,7 +51,7 @@ pub enum Type {
 /// What a primitive type stands for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Logical {
-    /// Itself.
+    /// Nothing beyond its type.
     #[default]
     Plain,
     /// A decimal with so many digits behind the point.

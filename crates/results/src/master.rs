@@ -28,7 +28,7 @@ pub struct Master {
 /// Objects in the NameNode's memory, at the end of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Namespace {
-    /// Files.
+    /// Files, empty ones among them.
     pub files: u64,
     /// Their blocks, whatever their replicas.
     pub blocks: u64,

@@ -5,8 +5,8 @@ use super::value::Value;
 use std::borrow::Cow;
 use units::{Bytes, Time};
 
-/// The name of a store that is no node.
-pub(crate) const NAME: &str = "object-store";
+/// The name of a store that is no node, among hosts and links.
+pub const NAME: &str = "object-store";
 
 /// The store's and its clients' side of a run.
 #[derive(Clone, Debug, Default, PartialEq)]

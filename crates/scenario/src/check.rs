@@ -497,6 +497,7 @@ impl Check<'_> {
         }
         let at = format!("{path}.packing.kind");
         let kind = job.packing.kind.word();
+        let cut = job.input.get() as f64 * self.scenario.mapreduce.data_scale / job.packing.split.get() as f64;
         if job.generated || job.workload.makes_its_input() {
             self.says(&at, format!("nothing is read that could be packed: `{kind}`"), "leave `packing` out");
         } else if job.workload.reads_named_files() {
@@ -510,6 +511,10 @@ impl Check<'_> {
             self.says(&at, message, "leave `packing` out, or `input-store = \"hdfs\"`");
         } else if self.scenario.hdfs.placement.kind == PlacementKind::ByKey {
             self.says(&at, "blocks that are placed by key are not packed", "another `hdfs.placement.kind`");
+        } else if job.packing.kind == PackingKind::Combine && cut > MOST as f64 {
+            let message = format!("{} in parts of {} are {cut:.0}", job.input.exact(), job.packing.split.exact());
+            let help = format!("at most {MOST}: a larger `packing.split`");
+            self.says(&format!("{path}.packing.split"), message, help);
         } else if job.packing.kind == PackingKind::Archive && self.scenario.hdfs.erasure_coding.is_some() {
             let message = "an archive's files are parts of blocks, which a group of erasure-coded blocks has not";
             self.says(&at, message, "leave `hdfs.erasure-coding` out, or another `packing.kind`");

@@ -1,7 +1,6 @@
 //! Time series of a run: links, processors, disks and radios, sampled in equal steps.
 
 use crate::air::station_name;
-use crate::lower::OBJECT_STORE;
 use crate::world::World;
 use des::Occupancy;
 use hadoop::mapreduce::MapReduce;
@@ -250,7 +249,7 @@ pub(crate) struct Ends<'a> {
 impl<'a> Ends<'a> {
     pub fn new(topology: &'a Topology) -> Self {
         let mut at = vec![LinkEnd::Switch; topology.vertex_count()];
-        let is_node = |(_, vertex): &(u32, &net::VertexId)| topology.name(**vertex) != OBJECT_STORE;
+        let is_node = |(_, vertex): &(u32, &net::VertexId)| topology.name(**vertex) != results::STORE_NAME;
         for (node, vertex) in (0..).zip(topology.hosts()).filter(is_node) {
             at[vertex.0 as usize] = LinkEnd::Node(node);
         }

@@ -48,7 +48,7 @@ pub(crate) enum Kind {
 /// What the NameNode holds in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Objects {
-    /// Files.
+    /// Files, empty ones among them.
     pub files: u64,
     /// Blocks of files, whatever their replicas.
     pub blocks: u64,

@@ -165,7 +165,7 @@ mod tests {
         }
     }
 
-    /// Six files of 10 on one node, four on another, splits of 30: three each but one, which a last split of the rack
+    /// Five files of 10 on one node, four on another, splits of 30: three each but one, which a last split of the rack
     /// has.
     #[test]
     fn what_is_left_at_a_node_goes_to_its_rack_and_then_anywhere() {

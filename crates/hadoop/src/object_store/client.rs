@@ -55,11 +55,11 @@ impl Ask {
         let none = Bytes::ZERO;
         Self { method, up: none, down: none, copied: none, buffer: None, limit: none }
     }
-    /// The same with a body to the store.
+    /// This request with a body to the store.
     pub const fn with_up(self, up: Bytes) -> Self {
         Self { up, ..self }
     }
-    /// The same with a body of the answer, all of which the client takes as it comes.
+    /// This request with a body of the answer, all of which the client takes as it comes.
     pub const fn with_down(self, down: Bytes) -> Self {
         Self { down, limit: down, ..self }
     }
@@ -136,14 +136,7 @@ pub(super) struct Pool {
     idle: Vec<(ConnId, Time)>,
     /// All that are open.
     open: u32,
-    queue: VecDeque<HttpId>,
-}
-
-impl Pool {
-    /// Nobody waits any more.
-    pub fn clear(&mut self) {
-        self.queue.clear();
-    }
+    pub queue: VecDeque<HttpId>,
 }
 
 impl ObjectStore {
@@ -598,7 +591,7 @@ impl ObjectStore {
     fn forget(&mut self, ctx: &mut Context, process: Process) {
         let gone: Vec<_> = self.https.iter().filter(|(_, http)| http.process == process).map(|(id, _)| *id).collect();
         if let Some(pool) = self.pools.get_mut(&process) {
-            pool.clear();
+            pool.queue.clear();
         }
         for id in gone {
             self.drop_http(ctx, id);
@@ -608,5 +601,21 @@ impl ObjectStore {
 
 /// `RetryPolicies.exponentialBackoffRetry`: the interval doubled with each failure, times 0.5 to 1.5.
 fn doubled(interval: Time, failures: u32, uniform: f64) -> Time {
-    (interval * (1 << failures.min(20))).mul_f64(0.5 + uniform)
+    interval.mul_f64(f64::from(1_u32 << failures.min(20)) * (0.5 + uniform))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The first three pauses of half a second, at either end; a day's intervals end in a time, not in an overflow.
+    #[test]
+    fn pauses_double_and_never_overflow() {
+        let half = Time::from_ms(500);
+        let ends = |failures| [0.0, 1.0].map(|uniform| doubled(half, failures, uniform));
+        assert_eq!(ends(0), [Time::from_ms(250), Time::from_ms(750)]);
+        assert_eq!(ends(1), [Time::from_ms(500), Time::from_ms(1_500)]);
+        assert_eq!(ends(2), [Time::from_secs(1), Time::from_secs(3)]);
+        assert!(doubled(Time::from_secs(86_400), 1_000, 1.0) > Time::from_secs(86_400 * 100));
+    }
 }

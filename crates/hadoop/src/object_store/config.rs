@@ -57,7 +57,7 @@ pub struct ObjectStoreConfig {
     /// From the last byte of a request to the first of its answer: the median. For requests that write, after the last
     /// byte of the body.
     pub latency: Time,
-    /// The same that 99 of 100 requests stay below: the distribution is log-normal.
+    /// The latency that 99 of 100 requests stay below: the distribution is log-normal.
     pub latency_p99: Time,
     /// What a connection carries at most, either way.
     pub connection_rate: BitRate,

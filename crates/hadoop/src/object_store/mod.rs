@@ -230,7 +230,7 @@ impl ObjectStore {
         let gone: Vec<_> = self.pools.keys().filter(|process| process.node == node).copied().collect();
         // What waits for a connection there gets none when another request is dropped.
         for pool in self.pools.iter_mut().filter(|(process, _)| process.node == node).map(|(_, pool)| pool) {
-            pool.clear();
+            pool.queue.clear();
         }
         let reads: Vec<_> =
             self.reads.iter().filter(|(_, read)| read.process.node == node).map(|(id, _)| *id).collect();

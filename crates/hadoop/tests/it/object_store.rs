@@ -493,7 +493,7 @@ fn job_world(object_store: &ObjectStoreConfig) -> World {
     World::new(config, Spec::new(4, 1), 1)
 }
 
-/// The same seed gives the same run, another seed other latencies.
+/// A seed decides the latencies: two runs of one seed end alike, another seed's end otherwise.
 #[test]
 fn latencies_are_drawn_by_the_seed() {
     let run = |seed: u64| {

@@ -20,7 +20,6 @@ mod traffic;
 pub use bonds::links;
 pub use capacity::{Machine, Reach, machines, reach};
 pub use hadoop::config as hadoop_config;
-pub use object_store::NAME as OBJECT_STORE;
 pub use tcp::tcp_config;
 pub use topology::topology;
 

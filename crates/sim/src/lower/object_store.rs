@@ -7,9 +7,6 @@ use net::{Topology, VertexId, VertexKind};
 use scenario::{Check, Committer, Job, Scenario, TopologyKind, node_number};
 use units::Time;
 
-/// The name of a store that is no node, among hosts and links.
-pub const NAME: &str = "object-store";
-
 /// Where a job's input or output is.
 pub(super) const fn file_system(store: scenario::FileSystem) -> FileSystem {
     match store {

@@ -224,7 +224,7 @@ impl Wiring<'_> {
     fn object_store(&mut self) {
         let Some(store) = &self.scenario.object_store else { return };
         let Some(switch) = object_store::switch(self.scenario, &self.topology) else { return };
-        let host = self.topology.add_host(object_store::NAME);
+        let host = self.topology.add_host(results::STORE_NAME);
         let spec = |queue: &Queue| LinkSpec {
             rate: store.rate,
             delay: store.delay,

@@ -136,6 +136,13 @@ fn files_that_cannot_be_packed_are_named() {
     }
 }
 
+#[test]
+fn files_are_not_combined_to_splits_without_end() {
+    let sets = ["job.0.packing.kind=combine", "job.0.packing.split=1 B"].map(str::to_owned);
+    let error = sim::parse("test.toml", FOUR, &sets).expect_err("a split for each byte");
+    assert!(format!("{error:?}").contains("a larger `packing.split`"), "{error:?}");
+}
+
 /// A job of many small files with JVMs that its maps share, and a warning where YARN has none.
 #[test]
 fn jvms_are_shared_where_the_scenario_says() {

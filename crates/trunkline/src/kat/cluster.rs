@@ -187,7 +187,7 @@ impl Call {
         self.end_after(Ok(()))
     }
 
-    /// The same after writing to it, which has failed where the client has.
+    /// Ends it after its input was written, which has failed where the client has.
     pub fn end_after(mut self, written: io::Result<()>) -> Result<Vec<Vec<String>>, Failure> {
         let flushed = self.input.take().map_or(Ok(()), |mut input| input.flush());
         let mut lines = Vec::new();

@@ -17,11 +17,11 @@ const BUFFER: usize = 1 << 16;
 /// What was found.
 #[derive(Default)]
 pub struct Verdict {
-    /// Records.
+    /// Records that were read.
     pub records: u64,
-    /// Files.
+    /// Files of the layout that are there.
     pub files: u64,
-    /// Blocks.
+    /// Their blocks.
     pub blocks: u64,
     /// What is wrong, in words, the first of each kind.
     pub wrong: Vec<String>,

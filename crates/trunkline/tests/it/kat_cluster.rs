@@ -79,7 +79,13 @@ fn a_name_node_without_the_policy_and_a_path_without_the_class_are_named() {
     scratch.cluster(&format!("{NODES} {probe}"));
     // That is half of two nodes: as though a took no blocks. It goes on, and fails where the player does.
     let error = scratch.load(3);
-    assert!(error.contains("a take no blocks now") || error.contains("client"), "{error}");
+    assert!(error.contains("a take no blocks now"), "{error}");
+    // It takes all there is to write, and says nothing of it.
+    let silent =
+        "probe) shift 3; for node; do printf 'probe\\t%s\\t%s\\n' $node $node; done ;; *) cat >/dev/null ;; esac";
+    scratch.cluster(&format!("{NODES} {silent}"));
+    let error = scratch.load(3);
+    assert!(error.contains("ended without a word on 2 of 2 files"), "{error}");
     let probe = "probe) shift 3; for node; do printf 'probe\\t%s\\tc\\n' $node; done ;; esac";
     scratch.cluster(&format!("{NODES} {probe}"));
     let error = scratch.load(3);
