@@ -87,9 +87,9 @@ pub struct JobBytes {
     pub hdfs_read_remote: Bytes,
     /// Input read from an object store; none for a job whose input is in HDFS.
     pub store_read: Option<Bytes>,
-    /// Written to HDFS, one replica counted; as compressed.
+    /// Output written to HDFS, one replica counted, or to the object store; as compressed.
     pub written: Bytes,
-    /// Written to HDFS, one replica counted, before compression.
+    /// Output written, before compression.
     pub written_plain: Bytes,
     /// Written to local disks by spills and merges.
     pub spilled: Bytes,
@@ -354,10 +354,11 @@ pub static JOB_BYTES: Metrics<JobBytes> = Metrics {
             .bytes(|job| job.hdfs_read_remote),
         figure("store_read", "Input read from the object store, where the job's is there.")
             .may_be_absent()
+            .label_if_any("read from the object store")
             .optional_bytes(|job| job.store_read),
-        figure("written_plain", "Written to HDFS before compression.").rank(2).bytes(|job| job.written_plain),
-        figure("written", "Written to HDFS, one replica counted; as compressed.")
-            .label_if_any("written to HDFS")
+        figure("written_plain", "Output written, before compression.").rank(2).bytes(|job| job.written_plain),
+        figure("written", "Output written to HDFS, one replica counted, or to the object store; as compressed.")
+            .label_if_any("output written")
             .rank(1)
             .bytes(|job| job.written),
         figure("spilled", "Written to local disks by spills and merges; as compressed.")

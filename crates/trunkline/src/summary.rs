@@ -160,12 +160,18 @@ fn of_job(text: &mut String, result: &RunResult, index: u32, job: &Job, screen: 
         line(text, screen, &format!("{tasks} {name} in {tried} attempts, {failed} failed, {killed} killed"));
     }
     let bytes = &job.bytes;
-    let (read, far) = (bytes.map_input, bytes.hdfs_read_remote);
-    line(text, screen, &format!("read {read:.1} from HDFS, {far:.1} of it over the network"));
+    if let Some(read) = bytes.store_read {
+        line(text, screen, &format!("read {read:.1} from the object store"));
+    } else {
+        let (read, far) = (bytes.map_input, bytes.hdfs_read_remote);
+        line(text, screen, &format!("read {read:.1} from HDFS, {far:.1} of it over the network"));
+    }
     let shuffled = bytes.shuffle_local + bytes.shuffle_remote;
     line(text, screen, &format!("shuffled {shuffled:.1}, {:.1} of it over the network", bytes.shuffle_remote));
     let (map_output, written) = (bytes.map_output, bytes.written);
-    line(text, screen, &format!("map output {map_output:.1}, job output {written:.1} before replication"));
+    // Only output in the object store has a commit.
+    let place = if job.commit.is_some() { "to the object store" } else { "before replication" };
+    line(text, screen, &format!("map output {map_output:.1}, job output {written:.1} {place}"));
     if !job.phases.is_empty() {
         let mut table = Table::new(["phase", "from", "to", "length"]).indented(2);
         for phase in &job.phases {

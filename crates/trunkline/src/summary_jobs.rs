@@ -28,8 +28,11 @@ pub fn of_jobs(text: &mut String, result: &RunResult, screen: &Screen) {
     let head = format!("{} jobs: {}", jobs.len(), states.join(", "));
     let _ = writeln!(text, "\n{}", screen.wrapped_after(&head, paint, &rest, 0));
     let sum = |of: fn(&Job) -> units::Bytes| jobs.iter().map(of).sum::<units::Bytes>();
+    let stored: units::Bytes = jobs.iter().filter_map(|job| job.bytes.store_read).sum();
+    let stored =
+        if stored == units::Bytes::ZERO { String::new() } else { format!(" and {stored:.1} from the object store") };
     let volumes = format!(
-        "read {:.1} from HDFS, shuffled {:.1}, {:.1} of it over the network, job output {:.1} before replication",
+        "read {:.1} from HDFS{stored}, shuffled {:.1}, {:.1} of it over the network, job output {:.1} before replication",
         sum(|job| job.bytes.hdfs_read_local + job.bytes.hdfs_read_remote),
         sum(|job| job.bytes.shuffle_local + job.bytes.shuffle_remote),
         sum(|job| job.bytes.shuffle_remote),

@@ -96,6 +96,20 @@ fn json(text: &str) -> serde_json::Value {
     serde_json::from_str(text).expect("JSON")
 }
 
+/// What a job reads from an object store and writes there is not said to be HDFS's.
+#[test]
+fn a_summary_says_that_a_job_has_its_data_in_an_object_store() {
+    let scratch = Scratch::new("object-store");
+    let scenario = "object-store = {}\n[cluster]\nworkers = 3\n[job]\nworkload = \"terasort\"\ninput = \"64 MB\"\n\
+                    input-store = \"object-store\"\noutput-store = \"object-store\"\n";
+    scratch.file("s3.toml", scenario);
+    let output = scratch.trunkline(&["run", "s3.toml"]);
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    let summary = printed(&output);
+    assert!(summary.contains("read 64 MB from the object store"), "{summary}");
+    assert!(summary.contains("job output 64 MB to the object store") && !summary.contains("from HDFS"), "{summary}");
+}
+
 #[test]
 fn a_run_leaves_a_folder_and_a_summary_of_a_hundred_columns() {
     let scratch = Scratch::new("run");
