@@ -3,7 +3,7 @@
 
 use crate::histogram::HeavyKeys;
 
-/// Places. What a hit looks at is 192 KiB, which stay in a core's second cache beside the sketch.
+/// Places. What a hit looks at is 256 KiB, and 128 KiB of weights, which share a core's second cache with the sketch.
 const PLACES: usize = 1 << 14;
 /// The longest key that has a place.
 const LONGEST: usize = 39;
