@@ -14,7 +14,7 @@ use nix::unistd::Pid;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 use units::Time;
@@ -49,6 +49,8 @@ pub struct Process {
 /// How long a supervisor has to stop its daemons after SIGTERM.
 const GRACE: Time = Time::from_secs(20);
 const LOOK: Duration = Duration::from_millis(20);
+/// How many looks a loop device has to be let go of: 20 s.
+const LOOKS: u32 = 1_000;
 
 impl Process {
     /// A process that runs.
@@ -182,6 +184,7 @@ impl Registry {
         let removing = || HadoopError::system(format!("remove {}", record.folder.display()));
         if Layout::is_ours(&record.folder) {
             faults::clear(&record.folder);
+            wait_for_disks(&record.folder)?;
             // Processes that the kernel has just ended may have had files open: a folder can be filled once more.
             for _ in 0..50 {
                 match fs::remove_dir_all(&record.folder) {
@@ -207,6 +210,20 @@ impl Registry {
         let file = File::create(self.folder.join("lock")).map_err(using())?;
         Flock::lock(file, FlockArg::LockExclusive).map_err(|(_, error)| using()(error.into()))
     }
+}
+
+/// Until no loop device holds a file of this folder, so that none outlives its cluster.
+fn wait_for_disks(folder: &Path) -> Result<(), HadoopError> {
+    let mut held = faults::disks_held_below(folder);
+    for _ in 0..LOOKS {
+        if held.is_empty() {
+            return Ok(());
+        }
+        thread::sleep(LOOK);
+        held = faults::disks_held_below(folder);
+    }
+    let what = format!("let go of {} in {}", held.join(", "), folder.display());
+    Err(HadoopError::system(what)(io::Error::other("the kernel still holds it; `losetup -a` and `mount` say for whom")))
 }
 
 fn check_name(name: &str) -> Result<(), HadoopError> {

@@ -102,6 +102,22 @@ pub fn clear(folder: &Path) {
     }
 }
 
+/// The loop devices whose files lie below a folder. The kernel lets one go a moment after the last process of the
+/// namespace that has mounted it.
+pub fn disks_held_below(folder: &Path) -> Vec<String> {
+    let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    let devices = fs::read_dir("/sys/block").into_iter().flatten().flatten();
+    let mut held: Vec<String> = devices
+        .filter(|device| {
+            let file = fs::read_to_string(device.path().join("loop/backing_file")).unwrap_or_default();
+            Path::new(file.trim_end()).starts_with(&folder)
+        })
+        .map(|device| device.file_name().to_string_lossy().into_owned())
+        .collect();
+    held.sort();
+    held
+}
+
 fn missing() -> HadoopError {
     HadoopError::missing(
         "a limit of disks' rates",

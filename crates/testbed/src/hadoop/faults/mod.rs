@@ -9,7 +9,7 @@ mod plan;
 mod server;
 mod session;
 
-pub use disk::{Disk, clear, lacking};
+pub use disk::{Disk, clear, disks_held_below, lacking};
 pub use plan::{Planned, What, check, planned, slow_disks};
 pub use server::FaultServer;
 pub use session::FaultSession;
