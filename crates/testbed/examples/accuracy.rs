@@ -2,7 +2,7 @@
 //!
 //!     cargo run --release -p testbed --example accuracy
 
-#[path = "../tests/paths/measure.rs"]
+#[path = "../tests/links/measure.rs"]
 mod measure;
 
 use measure::{goodput, round_trips};

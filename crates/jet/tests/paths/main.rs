@@ -1,8 +1,8 @@
 //! Real gateways over emulated paths, several at once. Where the machine cannot, these fail and say what it lacks: CI
 //! is root, with TUN/TAP and network namespaces.
 //!
-//! A program of its own, which `scripts/test` runs before all others, so that what is measured here has the processor
-//! to itself. Inside it one test runs at a time, for the same reason.
+//! A program of its own, which `scripts/test` runs with nothing but the studies beside it, which take what it leaves of
+//! the processor. Inside it one test runs at a time: what is measured here has the processor to itself.
 
 #[path = "../it/support/mod.rs"]
 #[allow(dead_code, reason = "paths need a part of it")]

@@ -1,4 +1,4 @@
-//! Every integration test of `testbed` but those in `paths`, in one program.
+//! Every integration test of `testbed` but those in `links`, in one program.
 
 mod descriptions;
 mod model;

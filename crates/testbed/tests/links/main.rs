@@ -65,13 +65,15 @@ fn a_connection_gets_the_path_s_rate() {
         let reno = ["route", "change", "198.18.0.0/24", "dev", "wan", "src", "198.18.0.1", "congctl", "reno"];
         let mut ip = pair.near().spawn(Command::new("ip").args(reno)).expect("ip runs");
         assert!(ip.wait().expect("ended").success());
-        let before = pair.report().expect("a report");
-        let got =
-            goodput(&pair, pair.addresses()[0].far.into(), Duration::from_millis(700), Duration::from_millis(1_500));
-        let report = pair.report().expect("a report").since(&before);
-        // Never more than the path carries, and nearly all of it.
-        let share = got / most;
-        assert!((0.97..1.005).contains(&share), "{:.2} of {:.2} Mbit/s\n{report}", got / 1e6, most / 1e6);
+        let far = pair.addresses()[0].far.into();
+        holds(|| {
+            let before = pair.report().expect("a report");
+            let got = goodput(&pair, far, Duration::from_millis(700), Duration::from_millis(1_500));
+            let report = pair.report().expect("a report").since(&before);
+            // Never more than the path carries, and nearly all of it.
+            let is_right = (0.97..1.005).contains(&(got / most));
+            is_right.then_some(()).ok_or(format!("{:.2} of {:.2} Mbit/s\n{report}", got / 1e6, most / 1e6))
+        });
     }
 }
 
