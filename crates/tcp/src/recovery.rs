@@ -223,7 +223,11 @@ impl Endpoint {
             least_rtt: self.rtt.min().unwrap_or_default(),
         };
         match tx.phase {
-            Phase::Open if follows => self.follow_echo(fresh + news, true),
+            Phase::Open if follows => {
+                if self.follow_echo(fresh + news, true) && !echoed && !found {
+                    self.open_after_reduction(&ack);
+                }
+            }
             Phase::Open if echoed || found => {}
             Phase::Open if self.special.is_blank() => self.control.on_ack(&mut tx.window, &ack),
             Phase::Open => {
@@ -231,7 +235,13 @@ impl Endpoint {
                     self.control.on_ack(&mut self.tx.window, &ack);
                 }
             }
-            Phase::Recovery => self.advance_recovery(now, &ack, found, out),
+            Phase::Recovery => {
+                self.advance_recovery(now, &ack, found, out);
+                let ends = self.tx.phase == Phase::Open && self.sack && self.reduces_proportionally();
+                if ends && !echoed && !found {
+                    self.open_after_reduction(&ack);
+                }
+            }
             Phase::Restart | Phase::Loss => {
                 if !echoed {
                     self.control.on_ack(&mut tx.window, &ack);
@@ -248,6 +258,12 @@ impl Endpoint {
         if self.tx.finishing && self.tx.una > self.tx.write_end {
             self.on_fin_acknowledged(now, out);
         }
+    }
+    /// The acknowledgement that ends a proportional reduction finds cwnd at ssthresh and opens it by what it delivers
+    /// itself (Linux, `tcp_ack`: the state is open again when `tcp_cong_control` looks at it).
+    #[cold]
+    fn open_after_reduction(&mut self, ack: &Ack) {
+        self.control.on_ack(&mut self.tx.window, &Ack { acked: ack.delivered, ..*ack });
     }
     /// A cumulative acknowledgement in fast recovery, full or partial.
     #[cold]
