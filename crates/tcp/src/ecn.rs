@@ -174,8 +174,8 @@ impl Endpoint {
     pub(crate) fn follows_echo(&mut self) -> bool {
         !self.special.is_blank() && self.special.ecn().is_some_and(|ecn| ecn.shrinking)
     }
-    /// An acknowledgement has delivered `delivered` bytes while cwnd shrinks because of an echo. True if that ends: more
-    /// is acknowledged than was out when it began, so the peer has seen CWR (Linux, `tcp_fastretrans_alert`).
+    /// An acknowledgement has delivered `delivered` bytes while cwnd shrinks because of an echo. True if that ends:
+    /// more is acknowledged than was out when it began, so the peer has seen CWR (Linux, `tcp_fastretrans_alert`).
     pub(crate) fn follow_echo(&mut self, delivered: u64, safe: bool) -> bool {
         let Some(ecn) = self.special.ecn() else { return false };
         let ends = self.tx.una > ecn.reduced_until;

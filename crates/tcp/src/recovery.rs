@@ -59,6 +59,8 @@ impl Endpoint {
                 self.judge_by_rack(now, segment, false);
             }
             let tx = &mut self.tx;
+            // ns-2 has no windows that could move; the first one after the handshake always does.
+            let moved = moved && !self.config.falls();
             if tx.una < tx.nxt && segment.len == 0 && (news > 0 || !self.sack && !moved) {
                 self.report_delivery(now, pipe_before);
                 self.take_duplicate_ack(now, news, out);
@@ -317,6 +319,10 @@ impl Endpoint {
         tx.repair.counts.duplicate_acks += 1;
         let mss = tx.window.mss;
         tx.dup_acks = tx.dup_acks.saturating_add(1);
+        if self.loses_the_first() {
+            return self.enter_recovery(now, news, out);
+        }
+        let tx = &mut self.tx;
         match tx.phase {
             Phase::Recovery if self.sack => {
                 tx.count_down(u64::from(mss));
@@ -345,8 +351,10 @@ impl Endpoint {
                 let lost = if self.sack && !self.config.timer_runs_on() {
                     tx.una >= tx.repair.recover && (enough || tx.repair.board.is_lost(tx.una, mss))
                 } else if self.sack {
-                    // `Sack1TcpAgent::dupack_action`: something beyond the last timeout's window is acknowledged.
-                    tx.una > tx.repair.recover && (enough || tx.repair.board.is_lost(tx.una, mss))
+                    // `Sack1TcpAgent::dupack_action`: something beyond the last timeout's window is acknowledged. Its
+                    // Sack1 counts duplicates alone, whatever their blocks say.
+                    let enough = enough || !falls && tx.repair.board.is_lost(tx.una, mss);
+                    tx.una > tx.repair.recover && enough
                 } else {
                     tx.una > tx.repair.recover && enough
                 };
