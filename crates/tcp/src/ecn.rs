@@ -28,7 +28,8 @@ pub(crate) struct Ecn {
     announce: bool,
     /// Sender: no further reduction until more than this is acknowledged.
     reduced_until: u64,
-    /// Sender: cwnd is shrinking to ssthresh by proportional rate reduction, until `reduced_until` is acknowledged.
+    /// Sender: cwnd is shrinking to ssthresh by proportional rate reduction, until more than `reduced_until` is
+    /// acknowledged.
     shrinking: bool,
     counters: EcnCounters,
 }
@@ -146,6 +147,10 @@ impl Endpoint {
         if marked && segment.ack > ecn.reduced_until && tx.una < tx.nxt && self.control.answers_echoes() {
             ecn.counters.reductions += 1;
             ecn.on_reduction(tx.nxt);
+            if std::mem::take(&mut ecn.shrinking) {
+                // The reduction before ends here.
+                tx.window.cwnd = tx.window.ssthresh;
+            }
             let (flight, before) = (self.halved(), self.tx.window.cwnd);
             let tx = &mut self.tx;
             tx.forget_undo();
@@ -169,15 +174,18 @@ impl Endpoint {
     pub(crate) fn follows_echo(&mut self) -> bool {
         !self.special.is_blank() && self.special.ecn().is_some_and(|ecn| ecn.shrinking)
     }
-    /// An acknowledgement has delivered `delivered` bytes while cwnd shrinks because of an echo.
-    pub(crate) fn follow_echo(&mut self, delivered: u64, safe: bool) {
-        let Some(ecn) = self.special.ecn() else { return };
-        if self.tx.una >= ecn.reduced_until {
+    /// An acknowledgement has delivered `delivered` bytes while cwnd shrinks because of an echo. True if that ends:
+    /// more is acknowledged than was out when it began, so the peer has seen CWR (Linux, `tcp_fastretrans_alert`).
+    pub(crate) fn follow_echo(&mut self, delivered: u64, safe: bool) -> bool {
+        let Some(ecn) = self.special.ecn() else { return false };
+        let ends = self.tx.una > ecn.reduced_until;
+        if ends {
             ecn.shrinking = false;
             self.tx.window.cwnd = self.tx.window.ssthresh;
         } else {
             self.tx.reduce_proportionally(delivered, safe);
         }
+        ends
     }
     /// A recovery begins: it takes over what the echo has begun. True if there was something.
     pub(crate) fn end_echo_reduction(&mut self) -> bool {

@@ -158,7 +158,11 @@ impl Endpoint {
         }
         if self.state.is_synchronized() {
             self.restart_if_idle(now);
-            self.transmit(now, out);
+            if self.counts_duplicates() {
+                self.write_among_duplicates(now, out);
+            } else {
+                self.transmit(now, out);
+            }
         }
         Ok(())
     }

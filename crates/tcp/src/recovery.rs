@@ -59,6 +59,8 @@ impl Endpoint {
                 self.judge_by_rack(now, segment, false);
             }
             let tx = &mut self.tx;
+            // ns-2 has no windows that could move; the first one after the handshake always does.
+            let moved = moved && !self.config.falls();
             if tx.una < tx.nxt && segment.len == 0 && (news > 0 || !self.sack && !moved) {
                 self.report_delivery(now, pipe_before);
                 self.take_duplicate_ack(now, news, out);
@@ -223,7 +225,11 @@ impl Endpoint {
             least_rtt: self.rtt.min().unwrap_or_default(),
         };
         match tx.phase {
-            Phase::Open if follows => self.follow_echo(fresh + news, true),
+            Phase::Open if follows => {
+                if self.follow_echo(fresh + news, true) && !echoed && !found {
+                    self.open_after_reduction(&ack);
+                }
+            }
             Phase::Open if echoed || found => {}
             Phase::Open if self.special.is_blank() => self.control.on_ack(&mut tx.window, &ack),
             Phase::Open => {
@@ -231,7 +237,13 @@ impl Endpoint {
                     self.control.on_ack(&mut self.tx.window, &ack);
                 }
             }
-            Phase::Recovery => self.advance_recovery(now, &ack, found, out),
+            Phase::Recovery => {
+                self.advance_recovery(now, &ack, found, out);
+                let ends = self.tx.phase == Phase::Open && self.sack && self.reduces_proportionally();
+                if ends && !echoed && !found {
+                    self.open_after_reduction(&ack);
+                }
+            }
             Phase::Restart | Phase::Loss => {
                 if !echoed {
                     self.control.on_ack(&mut tx.window, &ack);
@@ -248,6 +260,12 @@ impl Endpoint {
         if self.tx.finishing && self.tx.una > self.tx.write_end {
             self.on_fin_acknowledged(now, out);
         }
+    }
+    /// The acknowledgement that ends a proportional reduction finds cwnd at ssthresh and opens it by what it delivers
+    /// itself (Linux, `tcp_ack`: the state is open again when `tcp_cong_control` looks at it).
+    #[cold]
+    fn open_after_reduction(&mut self, ack: &Ack) {
+        self.control.on_ack(&mut self.tx.window, &Ack { acked: ack.delivered, ..*ack });
     }
     /// A cumulative acknowledgement in fast recovery, full or partial.
     #[cold]
@@ -301,6 +319,10 @@ impl Endpoint {
         tx.repair.counts.duplicate_acks += 1;
         let mss = tx.window.mss;
         tx.dup_acks = tx.dup_acks.saturating_add(1);
+        if self.loses_the_first() {
+            return self.enter_recovery(now, news, out);
+        }
+        let tx = &mut self.tx;
         match tx.phase {
             Phase::Recovery if self.sack => {
                 tx.count_down(u64::from(mss));
@@ -329,8 +351,10 @@ impl Endpoint {
                 let lost = if self.sack && !self.config.timer_runs_on() {
                     tx.una >= tx.repair.recover && (enough || tx.repair.board.is_lost(tx.una, mss))
                 } else if self.sack {
-                    // `Sack1TcpAgent::dupack_action`: something beyond the last timeout's window is acknowledged.
-                    tx.una > tx.repair.recover && (enough || tx.repair.board.is_lost(tx.una, mss))
+                    // `Sack1TcpAgent::dupack_action`: something beyond the last timeout's window is acknowledged. Its
+                    // Sack1 counts duplicates alone, whatever their blocks say.
+                    let enough = enough || !falls && tx.repair.board.is_lost(tx.una, mss);
+                    tx.una > tx.repair.recover && enough
                 } else {
                     tx.una > tx.repair.recover && enough
                 };

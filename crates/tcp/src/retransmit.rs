@@ -87,7 +87,7 @@ impl Endpoint {
         tx.repair.board.mark_lost(una, end);
         self.retransmit(now, una, end, out);
     }
-    fn retransmit(&mut self, now: Time, start: u64, end: u64, out: &mut Output) {
+    pub(crate) fn retransmit(&mut self, now: Time, start: u64, end: u64, out: &mut Output) {
         self.tx.repair.board.on_retransmit(start, end);
         self.send_again(now, start, end, out);
     }

@@ -329,6 +329,10 @@ impl Endpoint {
         if self.tx.phase != Phase::Open && !self.retransmit_lost(now, out) {
             return false;
         }
+        if self.counts_duplicates() {
+            self.send_for_duplicate(now, out);
+            return true;
+        }
         let tx = &self.tx;
         let end = tx.stream_end();
         if tx.nxt < end {
@@ -388,7 +392,7 @@ impl Endpoint {
         u64::from(self.tx.window.mss.saturating_sub(options).max(1))
     }
     #[inline]
-    fn send_new_data(&mut self, now: Time, end: u64, out: &mut Output) {
+    pub(crate) fn send_new_data(&mut self, now: Time, end: u64, out: &mut Output) {
         let mss = self.full_segment();
         let allowance = self.allowance();
         while self.tx.nxt < end {

@@ -53,7 +53,8 @@ impl Reno {
 fn grow_per_ack(window: &mut Window, acked: u64) {
     if acked > 0 {
         let mss = u64::from(window.mss);
-        window.cwnd += (mss * mss / window.cwnd).max(1);
+        // To the nearest byte: ns-2 and ns-3 count in fractions, and rounding down every time lags behind them.
+        window.cwnd += ((mss * mss + window.cwnd / 2) / window.cwnd).max(1);
     }
 }
 

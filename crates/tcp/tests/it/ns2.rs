@@ -1,5 +1,6 @@
-//! What ns-2's Sack1 and NewReno do when any packets are lost: `ns2/vectors.csv`, written by ns-2 2.35
-//! (`ns2/vectors.tcl`). Random losses of 5 to 30 %, blocks of 3 to 40 segments, with and without pauses.
+//! What ns-2's Sack1 and NewReno do when any packets are lost: `ns2/vectors.csv` and `ns2/open.csv`, written by ns-2
+//! 2.35 (`ns2/vectors.tcl`, `ns2/open.tcl`). Random losses of 2 to 30 %, blocks of 3 to 40 segments, each after the one
+//! before or on a clock.
 
 use crate::support::{Fate, Side, Wire, plain};
 use tcp::control::IncreaseRule;
@@ -15,8 +16,8 @@ struct Block {
     retransmissions: u32,
 }
 
-/// The same writes and losses as in `vectors.tcl`.
-fn play(agent: &str, segments: u64, pause: Time, restart: bool, lost: &[u64]) -> Vec<Block> {
+/// A connection over ns-2's path that loses these data segments, established; and ns-2's time zero.
+fn connected(agent: &str, restart: bool, lost: &[u64]) -> (Wire, Time) {
     let config = Config {
         receive_buffer: Bytes::from_mib(64),
         idle_restart: if restart { IdleRestart::Ns2 } else { IdleRestart::Off },
@@ -35,6 +36,12 @@ fn play(agent: &str, segments: u64, pause: Time, restart: bool, lost: &[u64]) ->
         sent += u64::from(side == Side::Client && segment.len > 0);
         if side == Side::Client && segment.len > 0 && lost.contains(&sent) { Fate::Drop } else { Fate::Deliver }
     });
+    (wire, start)
+}
+
+/// The same writes and losses as in `vectors.tcl`.
+fn play(agent: &str, segments: u64, pause: Time, restart: bool, lost: &[u64]) -> Vec<Block> {
+    let (mut wire, start) = connected(agent, restart, lost);
     let block = |number: u64| {
         wire.write(Side::Client, segments * MSS);
         while wire.client.acknowledged() < number * segments * MSS {
@@ -73,4 +80,31 @@ fn any_losses_are_repaired_as_ns_2_repairs_them() {
     }
     assert_eq!(all, [60, 60]);
     assert_eq!(others, [0, 1]);
+}
+
+/// Blocks are written on a clock, also while duplicates are counted, in recoveries and after timeouts (`ns2/open.tcl`):
+/// to the millisecond, timeout and retransmission.
+#[test]
+fn what_is_written_meanwhile_is_sent_as_ns_2_sends_it() {
+    let mut all = [0, 0];
+    for line in include_str!("ns2/open.csv").lines().skip(2) {
+        let fields: Vec<&str> = line.split(',').collect();
+        let number = |at: usize| fields[at].parse::<f64>().unwrap();
+        let lost: Vec<u64> = fields[5].split_whitespace().map(|lost| lost.parse().unwrap()).collect();
+        let (blocks, segments, every) = (number(1) as u64, number(2) as u64, Time::from_secs_f64(number(3)));
+        let (mut wire, start) = connected(fields[0], fields[4] == "1", &lost);
+        for block in 0..blocks {
+            wire.run_until((start + every * block).max(wire.now));
+            wire.write(Side::Client, segments * MSS);
+        }
+        while wire.client.acknowledged() < blocks * segments * MSS {
+            assert!(wire.step(), "nothing is pending");
+        }
+        let counters = wire.client.counters();
+        let end = (wire.now - start).as_secs_f64();
+        assert!((end - number(6)).abs() < 1e-3, "{line}: {end}");
+        assert_eq!([f64::from(counters.timeouts), counters.retransmissions as f64], [7, 8].map(number), "{line}");
+        all[usize::from(fields[0] == "NewReno")] += 1;
+    }
+    assert_eq!(all, [80, 60]);
 }

@@ -264,7 +264,8 @@ fn the_window_goes_down_in_step_with_what_is_delivered() {
     assert!(endpoint.pipe().abs_diff(10 * MSS) <= MSS, "{}", endpoint.pipe());
     out.clear();
     endpoint.on_segment(Time::from_ms(300), &ack(endpoint.sent() + 1, &[]), &mut out);
-    assert_eq!((endpoint.in_recovery(), endpoint.window().cwnd), (false, 10 * MSS));
+    // The acknowledgement that ends the recovery delivers a window: one segment more (`tests/exchanges`, Linux 6.18).
+    assert_eq!((endpoint.in_recovery(), endpoint.window().cwnd), (false, 11 * MSS));
 }
 
 #[test]
