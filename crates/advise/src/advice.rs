@@ -2,7 +2,7 @@
 
 use crate::candidate::Candidate;
 use crate::outcome::Outcome;
-use crate::search::{BASELINE, NEGLIGIBLE, Search};
+use crate::search::{BASELINE, Level, NEGLIGIBLE, Search};
 use crate::setting::line;
 use results::Estimate;
 use scenario::Scenario;
@@ -36,7 +36,7 @@ pub enum Verdict {
     Hurts,
     /// Neither is shown.
     NotShown,
-    /// One run did not gain from it; it was not looked at further.
+    /// What screened it found no gain; it was not looked at further.
     NoGain,
     /// The time was up before it was tried, or confirmed.
     Untried,
@@ -49,6 +49,18 @@ impl Verdict {
     pub fn helps(self) -> bool {
         self == Self::Helps
     }
+}
+
+/// What screened a remedy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ScreenedBy {
+    /// The closed forms: it was not run.
+    Estimate,
+    /// Runs at flow level.
+    Flow,
+    /// A run at the scenario's own level.
+    Run,
 }
 
 /// A job that is slower with a set.
@@ -73,10 +85,12 @@ pub struct RemedyAdvice {
     pub x: String,
     /// What it sets in the scenario.
     pub set: Vec<String>,
-    /// What it saves, in the objective's unit; of one run where it was only screened.
+    /// What it saves, in the objective's unit; without an interval where it was only screened.
     pub saving: Option<Spread>,
     /// The same as a part of what it is without.
     pub part: Option<f64>,
+    /// What chose its setting, and whether to confirm it.
+    pub screened_by: Option<ScreenedBy>,
     /// Mean time and energy with it.
     pub time_s: Option<f64>,
     /// Mean energy with it.
@@ -148,6 +162,8 @@ pub struct Advice {
     pub seeds: u32,
     /// Runs that the advice stands on.
     pub runs: usize,
+    /// Those of them at flow level, where the scenario's own level is another.
+    pub flow_runs: usize,
     /// Whether the search came to its end; else time was up.
     pub complete: bool,
     /// What the scenario keeps remedies from showing.
@@ -158,6 +174,10 @@ pub struct Advice {
     pub base_time_s: Option<f64>,
     /// Mean energy as it is.
     pub base_energy_j: Option<f64>,
+    /// The part by which flow level's time is off as it is; none where it was not asked, or a job fails.
+    pub flow_off: Option<f64>,
+    /// Whether flow level is close enough to screen remedies.
+    pub flow_believed: bool,
     /// Why a job fails as it is, if one does.
     pub base_failure: Option<String>,
     /// The remedies: those that help first, by what they save.
@@ -198,11 +218,14 @@ impl Search {
             unit: self.objective.unit(),
             seeds: self.seeds,
             runs,
+            flow_runs: self.outcomes.keys().filter(|ask| ask.level == Level::Flow).count(),
             complete: self.is_done(),
             notes: notes(&self.base),
             base: Spread::of(&values),
             base_time_s: mean_of(&base, |run| run.time_s),
             base_energy_j: mean_of(&base, |run| run.energy_j),
+            flow_off: self.flow_off(),
+            flow_believed: self.is_believed(),
             base_failure: base.iter().find_map(|run| run.failure().map(str::to_owned)),
             remedies,
             best: self.best.map(|best| self.of_set(best)),
@@ -264,25 +287,29 @@ impl Search {
         let of = &self.remedies[remedy];
         let confirmed = self.confirmed.iter().find(|single| single.remedy == remedy);
         let own = || self.singles.iter().filter(|single| single.remedy == remedy);
-        let screened = own().filter(|single| self.screened(single.candidate).is_some());
-        let best = screened.max_by(|a, b| self.gain(a.candidate).total_cmp(&self.gain(b.candidate)));
+        let seen = own().filter(|single| self.screened_by(single.candidate).is_some());
+        let best = seen.max_by(|a, b| self.gain(a.candidate).total_cmp(&self.gain(b.candidate)));
         let chosen = confirmed.or(best).or_else(|| own().next()).map(|single| single.candidate);
+        let level = self.level(BASELINE, 0);
         let (verdict, saving) = match (confirmed, best) {
             (Some(single), _) => {
                 let verdict = self.verdict(single.candidate);
                 (verdict, self.saving(single.candidate, 0))
             }
             (None, Some(single)) => {
-                let all = own().all(|single| self.screened(single.candidate).is_some());
-                let pair = self.screened(BASELINE).zip(self.screened(single.candidate));
-                let saving = pair.and_then(|(base, own)| self.objective.saving(base, own));
-                let saving = saving.map(|mean| Spread { mean, half_width: None });
-                (if all { Verdict::NoGain } else { Verdict::Untried }, saving)
+                let gain = Some(self.gain(single.candidate)).filter(|gain| gain.is_finite());
+                let saving = gain.zip(level).map(|(gain, level)| Spread { mean: gain * level, half_width: None });
+                let all = own().all(|single| self.screened_by(single.candidate).is_some());
+                let verdict = match (all, self.is_without_gain(single.candidate)) {
+                    (true, true) => Verdict::NoGain,
+                    (true, false) if self.has_ranked() => Verdict::NotShown,
+                    _ => Verdict::Untried,
+                };
+                (verdict, saving)
             }
             (None, None) if self.unfit.contains_key(&remedy) => (Verdict::Unfit, None),
             (None, None) => (Verdict::Untried, None),
         };
-        let level = self.level(BASELINE, 0);
         let setting = chosen.and_then(|chosen| self.candidates[chosen].parts.first()).map(|(_, setting)| setting);
         let runs: Vec<&Outcome> =
             chosen.map_or_else(Vec::new, |chosen| self.outcomes(chosen, 0).into_iter().flatten().collect());
@@ -294,6 +321,7 @@ impl Search {
             set: setting.map(|setting| setting.assignments.clone()).unwrap_or_default(),
             part: saving.zip(level).map(|(saving, level)| saving.mean / level),
             saving,
+            screened_by: chosen.and_then(|chosen| self.screened_by(chosen)),
             time_s: mean_of(&runs, |run| run.time_s),
             energy_j: mean_of(&runs, |run| run.energy_j),
             yardstick: of.yardstick,

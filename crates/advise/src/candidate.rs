@@ -1,5 +1,6 @@
 //! Scenarios that a search compares: the one as it is, and it with remedies.
 
+use crate::search::Level;
 use crate::setting::Setting;
 use crate::variation::Variation;
 use scenario::Scenario;
@@ -26,8 +27,11 @@ impl Candidate {
     }
 
     /// The scenario: the one as it is, with what the set and a variation change. The error is in words.
-    pub fn scenario(&self, base: &Scenario, variation: &Variation) -> Result<Scenario, String> {
-        let assignments = [self.assignments(), variation.assignments.clone()].concat();
+    pub fn scenario(&self, base: &Scenario, variation: &Variation, level: Level) -> Result<Scenario, String> {
+        let mut assignments = [self.assignments(), variation.assignments.clone()].concat();
+        if level == Level::Flow {
+            assignments.push("run.fidelity=flow".to_owned());
+        }
         if assignments.is_empty() {
             return Ok(base.clone());
         }

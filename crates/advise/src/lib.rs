@@ -7,19 +7,22 @@
 mod advice;
 mod candidate;
 mod condition;
+mod every;
 mod file;
 mod keys;
 mod objective;
 mod outcome;
 mod run;
+mod screen;
 mod search;
 mod setting;
 mod variation;
 
-pub use advice::{Advice, Hurt, RateRow, RemedyAdvice, SCHEMA, SetAdvice, Spread, Verdict};
+pub use advice::{Advice, Hurt, RateRow, RemedyAdvice, SCHEMA, ScreenedBy, SetAdvice, Spread, Verdict};
+pub use every::RemedySet;
 pub use file::{Remedies, Remedy};
 pub use objective::Objective;
 pub use outcome::Outcome;
 pub use run::{Asked, advise};
-pub use search::{Ask, Search};
+pub use search::{Ask, Level, Search};
 pub use setting::Limits;

@@ -1,13 +1,14 @@
 //! The search for remedies that help, as a state machine: it asks for runs and takes their outcomes.
 //!
-//! 1. The scenario as it is runs with all seeds, and with one more, the screen's.
-//! 2. Every setting of every remedy whose conditions hold runs with the screen's seed alone.
+//! 1. The scenario as it is runs with all seeds, and with one more, the first of the screen's; at flow level as well.
+//! 2. The closed forms of `estimate`, then runs at flow level, screen every setting of every remedy whose conditions
+//!    hold ([`crate::screen`]). What flow level cannot judge runs at the scenario's own level with the screen's seed.
 //! 3. The best setting of each remedy that gained there is confirmed with all seeds. Those were not looked at before, so
 //!    choosing the best on the screen does not flatter it.
-//! 4. On the screen's seed again: all pairs of the best, then the best pair or single grows by one remedy at a time, as
-//!    long as that gains.
-//! 5. The sets that it grew through are confirmed with all seeds. A larger one is the answer only where it is shown to
-//!    save more than the smaller. The answer is tried on other days ([`Variation`]).
+//! 4. On the screen's seeds again: pairs, at flow level first, then the best pair or single grows by one remedy at a
+//!    time, as long as that gains.
+//! 5. The best pairs, and the sets that it grew through, are confirmed with all seeds. A larger one is the answer only
+//!    where it is shown to save more than the smaller. The answer is tried on other days ([`Variation`]).
 //!
 //! Seeds are common random numbers: a saving is the mean of differences seed by seed.
 
@@ -18,6 +19,7 @@ use crate::file::{Remedies, Remedy};
 use crate::keys::Keys;
 use crate::objective::Objective;
 use crate::outcome::Outcome;
+use crate::screen::Foreknown;
 use crate::setting::{Limits, settings};
 use crate::variation::{Variation, variations};
 use scenario::Scenario;
@@ -32,14 +34,28 @@ pub struct Ask {
     pub variation: usize,
     /// Which seed, counted from the scenario's own.
     pub seed: u32,
+    /// At which level.
+    pub level: Level,
+}
+
+/// How close a run looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// As the scenario says.
+    Own,
+    /// At flow level, which is cheap.
+    Flow,
 }
 
 /// What is being looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Stage {
     Baseline,
+    Flow,
+    FlowAgain,
     Screen,
     Confirm,
+    FlowPairs,
     Pairs,
     Grow,
     ConfirmSet,
@@ -54,6 +70,10 @@ pub(crate) const NEGLIGIBLE: f64 = 0.01;
 /// So many remedies are confirmed, so many of them paired, and a set has at most so many.
 const CONFIRMED: usize = 10;
 const PAIRED: usize = 5;
+/// So many of the best pairs are confirmed.
+const FINALISTS: usize = 3;
+/// Seeds on which sets are compared while they grow.
+const JOINT: u32 = 2;
 const MOST: usize = 5;
 /// Seeds on other days.
 const ELSEWHERE: u32 = 2;
@@ -77,7 +97,9 @@ pub struct Search {
     pub(crate) candidates: Vec<Candidate>,
     digests: BTreeMap<String, usize>,
     pub(crate) variations: Vec<Variation>,
-    outcomes: BTreeMap<Ask, Outcome>,
+    pub(crate) outcomes: BTreeMap<Ask, Outcome>,
+    /// What is known without runs at the scenario's own level.
+    pub(crate) foreknown: Foreknown,
     /// Remedies that do not apply: why not.
     pub(crate) unfit: BTreeMap<usize, String>,
     pub(crate) singles: Vec<Single>,
@@ -87,6 +109,8 @@ pub struct Search {
     /// The sets that it has grown through, the last one as far as it is; and what that may grow into.
     grown: Vec<usize>,
     growing: Vec<usize>,
+    /// The best pairs.
+    finalists: Vec<usize>,
     pub(crate) best: Option<usize>,
 }
 
@@ -105,12 +129,14 @@ impl Search {
             digests,
             variations: vec![Variation::default()],
             outcomes: BTreeMap::new(),
+            foreknown: Foreknown::default(),
             unfit: BTreeMap::new(),
             singles: Vec::new(),
             confirmed: Vec::new(),
             pairs: Vec::new(),
             grown: Vec::new(),
             growing: Vec::new(),
+            finalists: Vec::new(),
             best: None,
         }
     }
@@ -138,6 +164,11 @@ impl Search {
         self.outcomes.insert(ask, outcome);
     }
 
+    /// Whether all singles were screened.
+    pub(crate) fn has_ranked(&self) -> bool {
+        self.stage > Stage::Screen
+    }
+
     /// Whether nothing was left out for lack of time.
     pub fn is_done(&self) -> bool {
         self.stage == Stage::Done
@@ -145,7 +176,8 @@ impl Search {
 
     /// The scenario of a run; the error is in words.
     pub fn scenario(&self, ask: Ask) -> Result<Scenario, String> {
-        let mut scenario = self.candidates[ask.candidate].scenario(&self.base, &self.variations[ask.variation])?;
+        let mut scenario =
+            self.candidates[ask.candidate].scenario(&self.base, &self.variations[ask.variation], ask.level)?;
         scenario.run.seed = self.base.run.seed.wrapping_add(u64::from(ask.seed)) & i64::MAX as u64;
         Ok(scenario)
     }
@@ -154,9 +186,10 @@ impl Search {
     pub fn words(&self) -> &'static str {
         match self.stage {
             Stage::Baseline => "as it is",
+            Stage::Flow | Stage::FlowAgain => "ranking remedies at flow level",
             Stage::Screen => "screening remedies",
             Stage::Confirm => "confirming remedies",
-            Stage::Pairs | Stage::Grow => "combining remedies",
+            Stage::FlowPairs | Stage::Pairs | Stage::Grow => "combining remedies",
             Stage::ConfirmSet => "confirming the best set",
             Stage::Elsewhere => "trying it on other days",
             Stage::Done => "done",
@@ -165,10 +198,11 @@ impl Search {
 
     /// The outcomes of a candidate over the seeds of what is confirmed, as far as they are known.
     pub(crate) fn outcomes(&self, candidate: usize, variation: usize) -> Vec<Option<&Outcome>> {
-        (0..self.seeds).map(|seed| self.outcomes.get(&Ask { candidate, variation, seed })).collect()
+        let ask = |seed| Ask { candidate, variation, seed, level: Level::Own };
+        (0..self.seeds).map(|seed| self.outcomes.get(&ask(seed))).collect()
     }
 
-    /// The outcome on the screen's seed.
+    /// The outcome on the screen's first seed.
     pub(crate) fn screened(&self, candidate: usize) -> Option<&Outcome> {
         self.outcomes.get(&self.on_screen(candidate))
     }
@@ -201,33 +235,54 @@ impl Search {
         found.map(|(digest, _)| digest.clone()).unwrap_or_default()
     }
 
-    fn on_screen(&self, candidate: usize) -> Ask {
-        Ask { candidate, variation: 0, seed: self.seeds }
+    pub(crate) fn on_screen(&self, candidate: usize) -> Ask {
+        Ask { candidate, variation: 0, seed: self.seeds, level: Level::Own }
     }
 
     fn with_all_seeds(&self, candidate: usize) -> impl Iterator<Item = Ask> + use<> {
-        (0..self.seeds).map(move |seed| Ask { candidate, variation: 0, seed })
+        (0..self.seeds).map(move |seed| Ask { candidate, variation: 0, seed, level: Level::Own })
+    }
+
+    /// On all seeds of the screen.
+    fn jointly(&self, candidate: usize) -> impl Iterator<Item = Ask> + use<> {
+        let first = self.seeds;
+        (0..JOINT).map(move |seed| Ask { candidate, variation: 0, seed: first + seed, level: Level::Own })
+    }
+
+    /// The confirmed singles that may be part of a set.
+    fn free(&self) -> impl Iterator<Item = usize> {
+        let free = self.confirmed.iter().filter(|single| !self.remedies[single.remedy].yardstick);
+        free.map(|single| single.candidate)
     }
 
     fn of_stage(&self) -> Vec<Ask> {
         match self.stage {
             Stage::Baseline => {
                 // The first run decides what applies, and says how long one takes.
-                self.with_all_seeds(BASELINE).chain([self.on_screen(BASELINE)]).collect()
+                let own = self.with_all_seeds(BASELINE).chain([self.on_screen(BASELINE)]);
+                own.chain(self.flows_as_it_is()).collect()
             }
-            Stage::Screen => self.singles.iter().map(|single| self.on_screen(single.candidate)).collect(),
+            Stage::Flow => self.flows_of_singles(),
+            Stage::FlowAgain => self.flows_of_promising(),
+            Stage::Screen => self.unjudged().into_iter().map(|candidate| self.on_screen(candidate)).collect(),
             Stage::Confirm => self.confirmed.iter().flat_map(|single| self.with_all_seeds(single.candidate)).collect(),
-            Stage::Pairs => self.pairs.iter().map(|pair| self.on_screen(*pair)).collect(),
-            Stage::Grow => self.growing.iter().map(|set| self.on_screen(*set)).collect(),
-            Stage::ConfirmSet => self.grown.iter().flat_map(|set| self.with_all_seeds(*set)).collect(),
+            Stage::FlowPairs => self.flows_of_pairs(),
+            Stage::Pairs => {
+                let sets = [BASELINE].into_iter().chain(self.free()).chain(self.pairs.iter().copied());
+                sets.flat_map(|set| self.jointly(set)).collect()
+            }
+            Stage::Grow => self.growing.iter().flat_map(|set| self.jointly(*set)).collect(),
+            Stage::ConfirmSet => {
+                let sets = self.grown.iter().chain(&self.finalists);
+                sets.flat_map(|set| self.with_all_seeds(*set)).collect()
+            }
             Stage::Elsewhere => {
                 let sets = [Some(BASELINE), self.best];
                 let days = 1..self.variations.len();
-                let ask = |variation| {
-                    sets.into_iter()
-                        .flatten()
-                        .flat_map(move |candidate| (0..ELSEWHERE).map(move |seed| Ask { candidate, variation, seed }))
+                let seeds = |candidate, variation| {
+                    (0..ELSEWHERE).map(move |seed| Ask { candidate, variation, seed, level: Level::Own })
                 };
+                let ask = |variation| sets.into_iter().flatten().flat_map(move |set| seeds(set, variation));
                 days.flat_map(ask).collect()
             }
             Stage::Done => Vec::new(),
@@ -238,20 +293,27 @@ impl Search {
         self.stage = match self.stage {
             Stage::Baseline => {
                 self.choose();
-                Stage::Screen
+                self.foresee();
+                Stage::Flow
             }
+            Stage::Flow => Stage::FlowAgain,
+            Stage::FlowAgain => Stage::Screen,
             Stage::Screen => {
                 self.rank();
                 Stage::Confirm
             }
             Stage::Confirm => {
+                self.pair_by_flow();
+                Stage::FlowPairs
+            }
+            Stage::FlowPairs => {
                 self.pair();
                 Stage::Pairs
             }
             Stage::Pairs => {
-                let start = self.confirmed.iter().filter(|single| !self.remedies[single.remedy].yardstick);
-                let start = start.map(|single| single.candidate).chain(self.pairs.iter().copied());
+                let start = self.free().chain(self.pairs.iter().copied());
                 self.grown = self.best_on_screen(start).into_iter().collect();
+                self.finalists = self.best_pairs();
                 self.grow();
                 Stage::Grow
             }
@@ -277,7 +339,7 @@ impl Search {
     }
 
     /// Decides which remedies apply.
-    fn choose(&mut self) {
+    pub(crate) fn choose(&mut self) {
         let keys = Keys::of(&self.base);
         let Some(run) = self.screened(BASELINE).cloned() else { return };
         for remedy in 0..self.remedies.len() {
@@ -311,25 +373,13 @@ impl Search {
 
     /// Adds a set, unless its scenario is there already (`None`) or is not valid.
     fn add(&mut self, candidate: Candidate) -> Result<usize, Option<String>> {
-        let digest = candidate.scenario(&self.base, &self.variations[0]).map_err(Some)?.digest();
+        let digest = candidate.scenario(&self.base, &self.variations[0], Level::Own).map_err(Some)?.digest();
         if self.digests.contains_key(&digest) {
             return Err(None);
         }
         self.candidates.push(candidate);
         self.digests.insert(digest, self.candidates.len() - 1);
         Ok(self.candidates.len() - 1)
-    }
-
-    /// The part of the objective that a set saves on the screen's seed. A job that does not fail any more is worth more
-    /// than any time.
-    pub(crate) fn gain(&self, candidate: usize) -> f64 {
-        let (Some(base), Some(own)) = (self.screened(BASELINE), self.screened(candidate)) else { return 0.0 };
-        match (self.objective.value(base), self.objective.value(own)) {
-            (Some(value), Some(_)) => self.objective.saving(base, own).map_or(0.0, |saving| saving / value),
-            (None, Some(_)) => f64::INFINITY,
-            (Some(_), None) => f64::NEG_INFINITY,
-            (None, None) => 0.0,
-        }
     }
 
     fn best_on_screen(&self, candidates: impl Iterator<Item = usize>) -> Option<usize> {
@@ -340,33 +390,50 @@ impl Search {
         })
     }
 
-    /// The best setting of each remedy that gained, best first.
-    fn rank(&mut self) {
+    /// Candidates by what they gain, the most first.
+    pub(crate) fn sorted(&self, mut candidates: Vec<usize>) -> Vec<usize> {
+        candidates.sort_by(|a, b| self.gain(*b).total_cmp(&self.gain(*a)));
+        candidates
+    }
+
+    /// The setting of each remedy that gains most, the best remedy first.
+    pub(crate) fn best_settings(&self) -> Vec<Single> {
         let mut best: Vec<Single> = Vec::new();
         for remedy in 0..self.remedies.len() {
             let own = self.singles.iter().filter(|single| single.remedy == remedy).map(|single| single.candidate);
-            if let Some(candidate) =
-                self.best_on_screen(own).filter(|candidate| self.gain(*candidate) > NEGLIGIBLE / 2.0)
-            {
-                best.push(Single { remedy, candidate });
-            }
+            best.extend(self.best_on_screen(own).map(|candidate| Single { remedy, candidate }));
         }
         best.sort_by(|a, b| self.gain(b.candidate).total_cmp(&self.gain(a.candidate)));
+        best
+    }
+
+    /// The best setting of each remedy that gained, best first.
+    fn rank(&mut self) {
+        let mut best = self.best_settings();
+        best.retain(|single| self.gain(single.candidate) > NEGLIGIBLE / 2.0);
         best.truncate(CONFIRMED);
         self.confirmed = best;
     }
 
-    /// All pairs of the best that can be combined.
+    /// All pairs of the best that can be combined and that flow level did not judge, and the best of those that it did.
     fn pair(&mut self) {
-        let free = self.confirmed.iter().filter(|single| !self.remedies[single.remedy].yardstick);
-        let best: Vec<usize> = free.take(PAIRED).map(|single| single.candidate).collect();
+        let best: Vec<usize> = self.free().take(PAIRED).collect();
         let mut pairs = Vec::new();
         for (i, a) in best.iter().enumerate() {
             for b in &best[i + 1..] {
-                pairs.extend(self.joined(*a, *b));
+                pairs.extend(self.joined(*a, *b).filter(|pair| !self.is_judged(*pair)));
             }
         }
+        let judged = self.sorted(self.foreknown.pairs.clone());
+        pairs.extend(judged.into_iter().take(PAIRED));
         self.pairs = pairs;
+    }
+
+    /// The best pairs on the screen's seeds, among those that gain more than their best part.
+    fn best_pairs(&self) -> Vec<usize> {
+        let single = self.free().map(|single| self.gain(single)).fold(0.0, f64::max);
+        let better = self.pairs.iter().copied().filter(|pair| self.gain(*pair) > single);
+        self.sorted(better.collect()).into_iter().take(FINALISTS).collect()
     }
 
     /// What may be added to the set so far.
@@ -375,8 +442,7 @@ impl Search {
         let Some(set) = self.grown.last().copied().filter(|set| self.candidates[*set].parts.len() < MOST) else {
             return;
         };
-        let free = self.confirmed.iter().filter(|single| !self.remedies[single.remedy].yardstick);
-        let others: Vec<usize> = free.map(|single| single.candidate).collect();
+        let others: Vec<usize> = self.free().collect();
         for other in others {
             let larger = self.joined(set, other);
             self.growing.extend(larger);
@@ -384,7 +450,7 @@ impl Search {
     }
 
     /// A set with a single, if they can be combined and that is new or known.
-    fn joined(&mut self, set: usize, single: usize) -> Option<usize> {
+    pub(crate) fn joined(&mut self, set: usize, single: usize) -> Option<usize> {
         let part = self.candidates[single].parts.first()?.clone();
         let fits = self.candidates[set].parts.iter().all(|(remedy, setting)| {
             let (own, other) = (&self.remedies[*remedy], &self.remedies[part.0]);
@@ -404,14 +470,14 @@ impl Search {
     /// The best single that is shown to help, or a set that it grew through where that is shown to save more; none where
     /// nothing helps.
     fn choose_best(&self) -> Option<usize> {
-        let free = self.confirmed.iter().filter(|single| !self.remedies[single.remedy].yardstick);
-        let helping = free.map(|single| single.candidate).filter(|candidate| self.verdict(*candidate).helps());
+        let helping = self.free().filter(|candidate| self.verdict(*candidate).helps());
         let worth = |candidate: usize| self.saving(candidate, 0).map_or(f64::INFINITY, |saving| saving.mean);
         let single = helping.fold(None, |best: Option<usize>, candidate| match best {
             Some(best) if worth(best) >= worth(candidate) => Some(best),
             _ => Some(candidate),
         });
-        self.grown.iter().fold(single, |best, set| match self.verdict_beside(best.unwrap_or(BASELINE), *set) {
+        let sets = self.finalists.iter().rev().chain(&self.grown);
+        sets.fold(single, |best, set| match self.verdict_beside(best.unwrap_or(BASELINE), *set) {
             Verdict::Helps => Some(*set),
             _ => best,
         })
@@ -422,7 +488,8 @@ impl Search {
         let length = self.outcomes(BASELINE, 0).into_iter().flatten().find_map(|run| run.time_s).unwrap_or(0.0);
         for day in variations(&Keys::of(&self.base), length).into_iter().skip(1) {
             // A day that the scenario, with or without the set, cannot have is none.
-            let fits = [BASELINE, best].iter().all(|set| self.candidates[*set].scenario(&self.base, &day).is_ok());
+            let fits =
+                [BASELINE, best].iter().all(|set| self.candidates[*set].scenario(&self.base, &day, Level::Own).is_ok());
             if fits {
                 self.variations.push(day);
             }

@@ -144,13 +144,18 @@ fn rest(advice: &Advice, screen: &Screen) -> String {
     };
     for (verdict, what) in [
         (Verdict::NotShown, "not shown to help (within the noise, or under a hundredth)"),
-        (Verdict::NoGain, "no gain in one run"),
+        (Verdict::NoGain, "no gain where they were screened"),
         (Verdict::Untried, "not tried, the time was up"),
     ] {
         let names = names(verdict);
         if !names.is_empty() {
             let _ = writeln!(text, "{}", screen.wrapped(&format!("{what}: {}", names.join(", ")), 0));
         }
+    }
+    if let Some(off) = advice.flow_off {
+        let role = if advice.flow_believed { "screens what it models" } else { "only orders what is tried" };
+        let line = format!("flow level is {:+.1} % off as it is: it {role}", 100.0 * off);
+        let _ = writeln!(text, "{}", screen.wrapped(&line, 0));
     }
     for note in &advice.notes {
         let _ = writeln!(text, "{}", screen.wrapped(&format!("note: {note}"), 0));

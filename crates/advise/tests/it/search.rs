@@ -1,6 +1,6 @@
 //! The search on runs whose times are made up: what it should find is known.
 
-use advise::{Advice, Limits, Objective, Outcome, Remedies, Search, Verdict};
+use advise::{Advice, Level, Limits, Objective, Outcome, Remedies, ScreenedBy, Search, Verdict};
 use scenario::Scenario;
 use std::collections::BTreeMap;
 
@@ -140,4 +140,102 @@ fn keys_that_must_stay_are_not_touched() {
     let advice = search_with(&remedies, limits, 10_000, |_| Some(100.0));
     assert_eq!(verdicts(&advice)["a"], Verdict::Unfit);
     assert!(advice.remedies[0].reason.contains("to stay as it is"));
+}
+
+/// A search on made-up times at both levels. Returns the advice, and what ran at the scenario's own level on the
+/// screen's seed, by what it set.
+fn screened(remedies: &str, time: impl Fn(&Scenario, Level) -> f64) -> (Advice, Vec<Scenario>) {
+    let base = Scenario::parse("s.toml", JOB, &[]).expect("valid");
+    let remedies = Remedies::read("r.toml", remedies).unwrap_or_else(|error| panic!("{error}"));
+    let mut search = Search::new(base, remedies, Objective::Time, 5, Limits::default());
+    let mut own = Vec::new();
+    let mut runs = 0;
+    loop {
+        let asks = search.asks();
+        if asks.is_empty() {
+            return (search.advice(runs), own);
+        }
+        for ask in asks {
+            let scenario = search.scenario(ask).expect("it fits");
+            let time_s = Some(time(&scenario, ask.level));
+            assert_eq!(scenario.run.fidelity == scenario::Fidelity::Flow, ask.level == Level::Flow);
+            search.take(ask, Outcome { time_s, jobs: vec![("job".to_owned(), time_s)], ..Outcome::default() });
+            runs += 1;
+            if ask.level == Level::Own && ask.seed == 5 {
+                own.push(scenario);
+            }
+        }
+    }
+}
+
+fn three() -> String {
+    [
+        remedy("gains", "mapreduce.sort-factor=64", ""),
+        remedy("loses", "mapreduce.parallel-copies=20", ""),
+        remedy("control", "tcp.control=vegas", ""),
+    ]
+    .concat()
+}
+
+fn screened_by(advice: &Advice) -> BTreeMap<&str, Option<ScreenedBy>> {
+    advice.remedies.iter().map(|remedy| (remedy.id.as_str(), remedy.screened_by)).collect()
+}
+
+/// Where flow level has the scenario's time, what loses there does not run at its own level; a control always does.
+#[test]
+fn flow_level_screens_what_it_models() {
+    let time = |scenario: &Scenario, level: Level| {
+        let (gains, loses) = (scenario.mapreduce.sort_factor == 64, scenario.mapreduce.parallel_copies == 20);
+        let off = if level == Level::Flow { 3.0 } else { 0.0 };
+        100.0 + off - if gains { 10.0 } else { 0.0 } + if loses { 10.0 } else { 0.0 }
+    };
+    let (advice, own) = screened(&three(), time);
+    assert!((advice.flow_off.expect("it was asked") - 0.03).abs() < 1e-9 && advice.flow_believed);
+    assert!(own.iter().all(|run| run.mapreduce.parallel_copies != 20), "it loses at flow level");
+    let by = screened_by(&advice);
+    assert_eq!((by["loses"], by["control"]), (Some(ScreenedBy::Flow), Some(ScreenedBy::Run)));
+    let of = verdicts(&advice);
+    assert_eq!((of["gains"], of["loses"], of["control"]), (Verdict::Helps, Verdict::NoGain, Verdict::NoGain));
+}
+
+/// Where it has another time, its word does not stand: here it is wrong, and the answer right.
+#[test]
+fn flow_level_that_is_off_drops_nothing() {
+    let time = |scenario: &Scenario, level: Level| {
+        let helps = scenario.mapreduce.parallel_copies == 20;
+        match level {
+            Level::Flow => 50.0 + if helps { 10.0 } else { 0.0 },
+            Level::Own => 100.0 - if helps { 10.0 } else { 0.0 },
+        }
+    };
+    let (advice, _) = screened(&three(), time);
+    assert!(!advice.flow_believed && advice.flow_off == Some(-0.5));
+    assert_eq!(verdicts(&advice)["loses"], Verdict::Helps);
+    assert!(screened_by(&advice).values().all(|by| *by == Some(ScreenedBy::Run)));
+}
+
+/// Two that lose alone and gain together are found at flow level, and shown at the scenario's own.
+#[test]
+fn a_pair_of_remedies_that_lose_alone_is_found() {
+    let remedies =
+        [remedy("a", "mapreduce.sort-factor=64", ""), remedy("b", "mapreduce.parallel-copies=20", "")].concat();
+    let (advice, _) = screened(&remedies, |scenario, _| {
+        match (scenario.mapreduce.sort_factor == 64, scenario.mapreduce.parallel_copies == 20) {
+            (true, true) => 80.0,
+            (false, false) => 100.0,
+            _ => 101.0,
+        }
+    });
+    assert_eq!(advice.best.expect("the pair helps").ids, ["a", "b"]);
+}
+
+/// A network of a hundredth of the rate: closed forms need no run to say that it is slower.
+#[test]
+fn closed_forms_drop_what_is_clearly_longer() {
+    let remedies = [remedy("slow", "network.rate=10 Mbit/s", ""), remedy("a", "mapreduce.sort-factor=64", "")].concat();
+    let (advice, own) = screened(&remedies, |_, _| 100.0);
+    let slow = advice.remedies.iter().find(|remedy| remedy.id == "slow").expect("known");
+    assert_eq!((slow.verdict, slow.screened_by), (Verdict::NoGain, Some(ScreenedBy::Estimate)));
+    assert!(slow.part.is_some_and(|part| part < -1.0), "{:?}", slow.part);
+    assert_eq!(own.len(), 1, "the scenario as it is");
 }
