@@ -16,6 +16,7 @@ mod memory;
 mod properties;
 mod rumen;
 mod sls;
+pub mod spark;
 pub mod swim;
 mod tasks;
 mod text;

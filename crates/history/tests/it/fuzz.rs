@@ -2,6 +2,7 @@
 //! 300` looks for inputs that break a target; what it has found is in `__fuzz__` and is replayed here.
 
 use history::import::{Settings, cluster};
+use history::spark::{LogReader, open};
 use history::{Compression, Format, Properties, job_id_within, read, unpack};
 
 /// What is read makes sense, and what is refused is refused at a place within the file.
@@ -73,6 +74,28 @@ fn configuration() {
             assert!(!text.lines().any(|line| line.starts_with("# ") && line.contains('\u{0}')), "{text}");
             let scenario = scenario::Scenario::parse("c", &text, &[]);
             assert!(scenario.is_ok(), "{text}: {scenario:?}");
+        }
+    });
+}
+
+/// An event log: events after a first one, and blocks of each codec.
+#[test]
+fn spark() {
+    bolero::check!().for_each(|input: &[u8]| {
+        let start = b"{\"Event\":\"SparkListenerLogStart\",\"Spark Version\":\"4.1.1\"}\n{\"Event\":\"SparkListener";
+        let task = b"TaskEnd\",\"Stage ID\":0,\"Task Info\":{\"Task ID\":0,";
+        let job = b"JobStart\",\"Job ID\":0,\"Stage Infos\":[{\"Stage ID\":0,";
+        for event in [&b""[..], task, job] {
+            let mut reader = LogReader::default();
+            match reader.feed(&[start, event, input].concat()[..]).and_then(|()| reader.finish()) {
+                Ok(application) => assert!(application.last_ms() >= application.start_ms),
+                Err(error) => assert!(!error.to_string().is_empty()),
+            }
+        }
+        for magic in
+            [&b""[..], b"LZ4Block", b"\x82SNAPPY\0\0\0\0\x01\0\0\0\x01", b"\x28\xb5\x2f\xfd", b"\x1f\x8b\x08\0"]
+        {
+            let _ = open(&[magic, input].concat()[..]).map(|source| LogReader::default().feed(source));
         }
     });
 }

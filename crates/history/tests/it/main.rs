@@ -12,4 +12,5 @@ mod network;
 mod read;
 mod record;
 mod samples;
+mod spark;
 mod text;

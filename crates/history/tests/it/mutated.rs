@@ -33,7 +33,7 @@ const NUMBERS: [&str; 8] = [
 ];
 
 /// Marsaglia's xorshift: the same numbers on every machine.
-struct Draw(u64);
+pub struct Draw(pub u64);
 
 impl Draw {
     fn below(&mut self, most: usize) -> usize {
@@ -44,7 +44,7 @@ impl Draw {
     }
 }
 
-fn mutate(bytes: &[u8], how: usize, draw: &mut Draw) -> Vec<u8> {
+pub fn mutate(bytes: &[u8], how: usize, draw: &mut Draw) -> Vec<u8> {
     let mut out = bytes.to_vec();
     let lines = || bytes.split_inclusive(|b| *b == b'\n').map(<[u8]>::to_vec).collect::<Vec<_>>();
     match how {

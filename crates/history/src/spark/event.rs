@@ -1,0 +1,313 @@
+//! The events of a log that are read, in the shapes of Spark's `JsonProtocol`. Fields that only some versions write have
+//! defaults.
+
+use serde::{Deserialize, Deserializer};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+/// A count that is not below zero: Spark writes -1 for what it does not know.
+fn count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    Ok(u64::try_from(Option::<i64>::deserialize(deserializer)?.unwrap_or(0)).unwrap_or(0))
+}
+
+/// What an event is; the rest is skipped.
+#[derive(Deserialize)]
+pub struct Kind<'a> {
+    #[serde(borrow, rename = "Event")]
+    pub event: Cow<'a, str>,
+}
+
+#[derive(Deserialize)]
+pub struct LogStart {
+    #[serde(rename = "Spark Version")]
+    pub version: String,
+}
+
+#[derive(Deserialize)]
+pub struct ApplicationStart {
+    #[serde(rename = "App Name")]
+    pub name: String,
+    #[serde(rename = "App ID")]
+    pub id: Option<String>,
+    #[serde(rename = "Timestamp")]
+    pub at: i64,
+}
+
+#[derive(Deserialize)]
+pub struct ApplicationEnd {
+    #[serde(rename = "Timestamp")]
+    pub at: i64,
+}
+
+#[derive(Deserialize)]
+pub struct EnvironmentUpdate {
+    #[serde(default, rename = "Spark Properties")]
+    pub properties: BTreeMap<String, String>,
+}
+
+#[derive(Deserialize)]
+pub struct BlockManagerAdded {
+    #[serde(rename = "Block Manager ID")]
+    pub manager: BlockManager,
+    #[serde(default, rename = "Maximum Memory", deserialize_with = "count")]
+    pub memory: u64,
+}
+
+#[derive(Deserialize)]
+pub struct BlockManager {
+    #[serde(rename = "Executor ID")]
+    pub executor: String,
+    #[serde(rename = "Host")]
+    pub host: String,
+}
+
+#[derive(Deserialize)]
+pub struct ExecutorAdded {
+    #[serde(rename = "Timestamp")]
+    pub at: i64,
+    #[serde(rename = "Executor ID")]
+    pub id: String,
+    #[serde(rename = "Executor Info")]
+    pub info: ExecutorInfo,
+}
+
+#[derive(Deserialize)]
+pub struct ExecutorInfo {
+    #[serde(rename = "Host")]
+    pub host: String,
+    #[serde(rename = "Total Cores")]
+    pub cores: u32,
+}
+
+#[derive(Deserialize)]
+pub struct ExecutorRemoved {
+    #[serde(rename = "Timestamp")]
+    pub at: i64,
+    #[serde(rename = "Executor ID")]
+    pub id: String,
+    #[serde(default, rename = "Removed Reason")]
+    pub reason: String,
+}
+
+#[derive(Deserialize)]
+pub struct JobStart {
+    #[serde(rename = "Job ID")]
+    pub id: u32,
+    #[serde(default, rename = "Submission Time")]
+    pub at: i64,
+    #[serde(default, rename = "Stage Infos")]
+    pub stages: Vec<StageInfo>,
+    #[serde(default, rename = "Stage IDs")]
+    pub stage_ids: Vec<u32>,
+}
+
+#[derive(Deserialize)]
+pub struct JobEnd {
+    #[serde(rename = "Job ID")]
+    pub id: u32,
+    #[serde(default, rename = "Completion Time")]
+    pub at: i64,
+    #[serde(rename = "Job Result")]
+    pub result: JobResult,
+}
+
+#[derive(Deserialize)]
+pub struct JobResult {
+    #[serde(rename = "Result")]
+    pub result: String,
+    #[serde(rename = "Exception")]
+    pub exception: Option<Exception>,
+}
+
+#[derive(Deserialize)]
+pub struct Exception {
+    #[serde(default, rename = "Message")]
+    pub message: String,
+}
+
+/// `SparkListenerStageSubmitted` and `SparkListenerStageCompleted`.
+#[derive(Deserialize)]
+pub struct StageEvent {
+    #[serde(rename = "Stage Info")]
+    pub info: StageInfo,
+}
+
+#[derive(Deserialize)]
+pub struct StageInfo {
+    #[serde(rename = "Stage ID")]
+    pub id: u32,
+    #[serde(default, rename = "Stage Attempt ID")]
+    pub attempt: u32,
+    #[serde(default, rename = "Stage Name")]
+    pub name: String,
+    #[serde(rename = "Number of Tasks")]
+    pub tasks: u32,
+    #[serde(default, rename = "RDD Info")]
+    pub rdds: Vec<RddInfo>,
+    #[serde(default, rename = "Parent IDs")]
+    pub parents: Vec<u32>,
+    #[serde(rename = "Submission Time")]
+    pub submit: Option<i64>,
+    #[serde(rename = "Completion Time")]
+    pub finish: Option<i64>,
+    #[serde(rename = "Failure Reason")]
+    pub failure: Option<String>,
+}
+
+#[derive(Deserialize)]
+pub struct RddInfo {
+    #[serde(rename = "RDD ID")]
+    pub id: u32,
+    #[serde(default, rename = "Name")]
+    pub name: String,
+    #[serde(default, rename = "Parent IDs")]
+    pub parents: Vec<u32>,
+    #[serde(default, rename = "Storage Level")]
+    pub level: StorageLevel,
+}
+
+#[derive(Deserialize, Default)]
+pub struct StorageLevel {
+    #[serde(default, rename = "Use Disk")]
+    pub disk: bool,
+    #[serde(default, rename = "Use Memory")]
+    pub memory: bool,
+}
+
+#[derive(Deserialize)]
+pub struct TaskStart {
+    #[serde(rename = "Stage ID")]
+    pub stage: u32,
+    #[serde(default, rename = "Stage Attempt ID")]
+    pub stage_attempt: u32,
+    #[serde(rename = "Task Info")]
+    pub info: TaskInfo,
+}
+
+#[derive(Deserialize)]
+pub struct TaskEnd {
+    #[serde(rename = "Stage ID")]
+    pub stage: u32,
+    #[serde(default, rename = "Stage Attempt ID")]
+    pub stage_attempt: u32,
+    #[serde(rename = "Task End Reason")]
+    pub reason: EndReason,
+    #[serde(rename = "Task Info")]
+    pub info: TaskInfo,
+    #[serde(rename = "Task Metrics")]
+    pub metrics: Option<TaskMetrics>,
+}
+
+#[derive(Deserialize)]
+pub struct EndReason {
+    #[serde(rename = "Reason")]
+    pub reason: String,
+    #[serde(rename = "Class Name")]
+    pub class: Option<String>,
+    #[serde(rename = "Description")]
+    pub description: Option<String>,
+    #[serde(rename = "Kill Reason")]
+    pub kill: Option<String>,
+    #[serde(rename = "Loss Reason")]
+    pub loss: Option<String>,
+    #[serde(rename = "Message")]
+    pub message: Option<String>,
+}
+
+#[derive(Deserialize)]
+pub struct TaskInfo {
+    #[serde(rename = "Task ID")]
+    pub id: u64,
+    #[serde(rename = "Index")]
+    pub index: u32,
+    #[serde(default, rename = "Attempt")]
+    pub attempt: u32,
+    #[serde(rename = "Launch Time")]
+    pub launch: i64,
+    #[serde(rename = "Executor ID")]
+    pub executor: String,
+    #[serde(rename = "Host")]
+    pub host: String,
+    #[serde(default, rename = "Locality")]
+    pub locality: String,
+    #[serde(default, rename = "Speculative")]
+    pub speculative: bool,
+    #[serde(default, rename = "Getting Result Time")]
+    pub result: i64,
+    #[serde(default, rename = "Finish Time")]
+    pub finish: i64,
+}
+
+#[derive(Deserialize)]
+pub struct TaskMetrics {
+    #[serde(default, rename = "Executor Deserialize Time", deserialize_with = "count")]
+    pub deserialize: u64,
+    #[serde(default, rename = "Executor Deserialize CPU Time", deserialize_with = "count")]
+    pub deserialize_cpu: u64,
+    #[serde(default, rename = "Executor Run Time", deserialize_with = "count")]
+    pub run: u64,
+    #[serde(default, rename = "Executor CPU Time", deserialize_with = "count")]
+    pub cpu: u64,
+    #[serde(default, rename = "JVM GC Time", deserialize_with = "count")]
+    pub gc: u64,
+    #[serde(default, rename = "Result Serialization Time", deserialize_with = "count")]
+    pub serialize: u64,
+    #[serde(default, rename = "Result Size", deserialize_with = "count")]
+    pub result: u64,
+    #[serde(default, rename = "Memory Bytes Spilled", deserialize_with = "count")]
+    pub memory_spilled: u64,
+    #[serde(default, rename = "Disk Bytes Spilled", deserialize_with = "count")]
+    pub disk_spilled: u64,
+    #[serde(rename = "Shuffle Read Metrics")]
+    pub read: Option<ReadMetrics>,
+    #[serde(rename = "Shuffle Write Metrics")]
+    pub write: Option<WriteMetrics>,
+    #[serde(rename = "Input Metrics")]
+    pub input: Option<InputMetrics>,
+    #[serde(rename = "Output Metrics")]
+    pub output: Option<OutputMetrics>,
+}
+
+#[derive(Deserialize)]
+pub struct ReadMetrics {
+    #[serde(default, rename = "Remote Blocks Fetched", deserialize_with = "count")]
+    pub remote_blocks: u64,
+    #[serde(default, rename = "Local Blocks Fetched", deserialize_with = "count")]
+    pub local_blocks: u64,
+    #[serde(default, rename = "Fetch Wait Time", deserialize_with = "count")]
+    pub wait: u64,
+    #[serde(default, rename = "Remote Bytes Read", deserialize_with = "count")]
+    pub remote: u64,
+    #[serde(default, rename = "Remote Bytes Read To Disk", deserialize_with = "count")]
+    pub remote_to_disk: u64,
+    #[serde(default, rename = "Local Bytes Read", deserialize_with = "count")]
+    pub local: u64,
+    #[serde(default, rename = "Total Records Read", deserialize_with = "count")]
+    pub records: u64,
+}
+
+#[derive(Deserialize)]
+pub struct WriteMetrics {
+    #[serde(default, rename = "Shuffle Bytes Written", deserialize_with = "count")]
+    pub bytes: u64,
+    #[serde(default, rename = "Shuffle Write Time", deserialize_with = "count")]
+    pub time: u64,
+    #[serde(default, rename = "Shuffle Records Written", deserialize_with = "count")]
+    pub records: u64,
+}
+
+#[derive(Deserialize)]
+pub struct InputMetrics {
+    #[serde(default, rename = "Bytes Read", deserialize_with = "count")]
+    pub bytes: u64,
+    #[serde(default, rename = "Records Read", deserialize_with = "count")]
+    pub records: u64,
+}
+
+#[derive(Deserialize)]
+pub struct OutputMetrics {
+    #[serde(default, rename = "Bytes Written", deserialize_with = "count")]
+    pub bytes: u64,
+    #[serde(default, rename = "Records Written", deserialize_with = "count")]
+    pub records: u64,
+}

@@ -1,0 +1,38 @@
+//! How a log's files are known: by name within a folder, by content elsewhere.
+
+/// What a file of a folder of event logs is, by its name.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum LogName {
+    /// A file of a rolling log, with its number: they follow one another in its order. A compacted file stands for all
+    /// before it.
+    Part {
+        /// Its number, from 1.
+        number: u64,
+        /// The history server has taken ended jobs out of it.
+        compact: bool,
+    },
+    /// The empty file that says whether the application has ended.
+    Status,
+}
+
+impl LogName {
+    /// Of a name such as `events_2_app-20261126165157-0000.zstd` or `appstatus_app-20261126165157-0000.inprogress`.
+    pub fn of(name: &str) -> Option<Self> {
+        if name.starts_with("appstatus_") {
+            return Some(Self::Status);
+        }
+        let (number, rest) = name.strip_prefix("events_")?.split_once('_')?;
+        Some(Self::Part { number: number.parse().ok()?, compact: rest.ends_with(".compact") })
+    }
+}
+
+/// Whether a file, uncompressed, that begins so is an event log.
+pub fn looks_like_log(start: &[u8]) -> bool {
+    let mut rest = start.trim_ascii_start();
+    for word in [&b"{"[..], b"\"Event\"", b":", b"\""] {
+        let Some(after) = rest.strip_prefix(word) else { return false };
+        // Within the quotes white space counts.
+        rest = if word == b"\"" { after } else { after.trim_ascii_start() };
+    }
+    rest.starts_with(b"SparkListener") || rest.starts_with(b"org.apache.spark.")
+}
