@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 TRUNKLINE := target/release/trunkline
 
-.PHONY: help demo test lint test-rust test-hadoop test-studies test-report audit build bench study report clean
+.PHONY: help demo test lint test-rust test-python test-hadoop test-studies test-report wheel audit build bench study report clean
 
 help: ## what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -19,6 +19,9 @@ lint: ## formatting, lints and documentation, warnings are errors
 
 test-rust: ## the tests in Rust
 	@scripts/test rust
+
+test-python: ## the Python package
+	@scripts/test python
 
 test-hadoop: ## what runs within Hadoop (Java)
 	@scripts/test hadoop
@@ -39,6 +42,9 @@ build: $(TRUNKLINE) ## the program, optimised
 $(TRUNKLINE):
 	@scripts/need cargo
 	cargo build --release --locked -p trunkline
+
+wheel: ## the Python package, optimised, into target/wheels
+	@scripts/wheel
 
 bench: build ## packet-hops per CPU second, peak memory, event queues, gateways, scans of records; ns-2, stunnel and mawk beside them where installed
 	$(TRUNKLINE) bench

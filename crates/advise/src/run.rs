@@ -52,7 +52,7 @@ pub fn advise(
     tell: &mut dyn FnMut(&str, usize, usize),
 ) -> Result<Advice, Error> {
     let clock = Clock::start();
-    let build = build_id()?;
+    let build = build_id();
     let journal = Journal::open(target, FOLDER, &scenario.name)?;
     let limits = asked.limits.clone();
     let mut search = Search::new(scenario.clone(), remedies, asked.objective, asked.seeds, limits);
@@ -89,7 +89,7 @@ pub fn advise(
         let outcomes = run_all(&scenarios, effort, |result| {
             let outcome = Outcome::of(&result, &metrics);
             let name = format!("{}-{}.json", result.scenario_digest, result.seed);
-            let record = Record { build: build.clone(), metrics: known.clone(), outcome };
+            let record = Record { build: build.to_owned(), metrics: known.clone(), outcome };
             let text = serde_json::to_string(&record).map_err(|error| Error::Internal(error.to_string()))?;
             journal.keep(&name, &text)?;
             // Parsed back, so that a call that reuses it has the same numbers.

@@ -8,8 +8,11 @@
 //! says ([`mva`]).
 
 mod job;
+mod json;
 mod machine;
 pub mod mva;
+
+pub use json::to_json;
 
 use job::Stages;
 use machine::Cluster;

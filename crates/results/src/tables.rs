@@ -92,6 +92,14 @@ impl Table {
         let columns = columns.into_iter().map(|(name, column)| (Cow::Owned(name), column)).collect();
         Self { name, columns, about }
     }
+    /// The columns with their names, in their order.
+    pub fn into_columns(self) -> Vec<(Cow<'static, str>, Column)> {
+        self.columns
+    }
+    /// What the table says of itself: names and texts.
+    pub fn about(&self) -> &[(String, String)] {
+        &self.about
+    }
     /// Writes the table.
     pub fn write<W: Write + Send>(self, out: W) -> Result<()> {
         let mut file = self.begin(out)?;

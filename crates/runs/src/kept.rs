@@ -1,6 +1,6 @@
 //! Records of finished runs, which let a later call reuse them.
 
-use crate::{Error, Figures, Told};
+use crate::{Figures, Told};
 use scenario::Scenario;
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -19,11 +19,10 @@ struct Kept {
     figures: Figures,
 }
 
-/// Names this build: the BLAKE3 hash of the program's own file. Another build may give other numbers.
-pub fn build_id() -> Result<String, Error> {
-    let bytes = std::env::current_exe().and_then(fs::read);
-    let bytes = bytes.map_err(|error| Error::Internal(format!("cannot read the program's own file: {error}")))?;
-    Ok(blake3::hash(&bytes).to_hex().to_string())
+/// Names this build: the BLAKE3 hash of the sources of all that simulates, and of the versions of what they stand on.
+/// Another build may give other numbers. The program and the Python package of the same sources are one build.
+pub const fn build_id() -> &'static str {
+    env!("TRUNKLINE_BUILD")
 }
 
 /// Names a run: the BLAKE3 hash of all that its results depend on.

@@ -1,8 +1,8 @@
 //! Scenarios from files, and the seeds of one.
 
-use crate::histories::pick_job;
+use crate::histories::{Found, pick_job};
 use crate::input::shown;
-use crate::{Error, Inputs};
+use crate::{Error, Inputs, Likeness, Recorded};
 use history::import::{self, Hosts, Settings};
 use history::{self, Format, JobHistory};
 use scenario::{Scenario, ScenarioWarnings};
@@ -22,11 +22,22 @@ impl Inputs<'_> {
     /// comes from standard input. Returns it with its warnings.
     pub fn scenario(&self, path: &Path, change: &Change) -> Result<(Scenario, ScenarioWarnings), Error> {
         let text = self.text(path)?;
+        let name = if crate::input::is_standard_input(path) { "stdin".to_owned() } else { path.display().to_string() };
+        self.scenario_of(&name, &text, path.parent().unwrap_or(Path::new(".")), change)
+    }
+
+    /// As [`Self::scenario`], of a text. `name` is its file, for messages; paths in it are relative to `folder`.
+    pub fn scenario_of(
+        &self,
+        name: &str,
+        text: &str,
+        folder: &Path,
+        change: &Change,
+    ) -> Result<(Scenario, ScenarioWarnings), Error> {
         let seed = change.seed.map(|seed| format!("run.seed={seed}"));
         let assignments: Vec<_> = change.assignments.iter().cloned().chain(seed).collect();
-        let name = if crate::input::is_standard_input(path) { "stdin".to_owned() } else { path.display().to_string() };
-        let (mut scenario, warnings) = sim::parse_with_warnings(&name, &text, &assignments).map_err(Error::Scenario)?;
-        let beside = |file: String| path.parent().unwrap_or(Path::new(".")).join(file);
+        let (mut scenario, warnings) = sim::parse_with_warnings(name, text, &assignments).map_err(Error::Scenario)?;
+        let beside = |file: String| folder.join(file);
         for (traffic, file) in scenario.flow_files() {
             let file = beside(file);
             let text = self.text(&file)?;
@@ -53,6 +64,23 @@ impl Inputs<'_> {
         Settings::parse(&self.text(path)?).map_err(|error| Error::Input(format!("{}: {error}", shown(path))))
     }
 
+    /// What is known of a job's configuration: its own, and before it the description of its run in a file.
+    pub fn settings_of(&self, found: &Found, run: Option<&Path>) -> Result<Option<Settings>, Error> {
+        let described = run.map(|path| self.settings(path)).transpose()?;
+        let (file, properties) = match &found.configuration {
+            Some((file, properties)) => (file, properties),
+            None => (&found.file, &found.job.properties),
+        };
+        if properties.is_empty() {
+            return Ok(described);
+        }
+        let own = Settings::of_job(properties).map_err(|error| Error::Input(format!("{}: {error}", file.display())))?;
+        Ok(Some(match described {
+            Some(described) => described.before(own),
+            None => own,
+        }))
+    }
+
     /// The recorded job that the scenario at a path names as its history (`job.history`), if it names one.
     pub fn recorded(&self, scenario: &Scenario, path: &Path) -> Result<Option<JobHistory>, Error> {
         let [job] = scenario.job.as_slice() else { return Ok(None) };
@@ -62,6 +90,19 @@ impl Inputs<'_> {
         let named = self.job(&file, Some(&scenario.name));
         let found = named.or_else(|error| self.job(&file, None).map_err(|_| error))?;
         Ok(Some(found.job))
+    }
+
+    /// The recorded job beside which the page of the scenario at a path shows its run: that which it was made of.
+    /// `changed`: something is laid over its file.
+    pub fn own_record(&self, scenario: &Scenario, path: &Path, changed: bool) -> Result<Option<Recorded>, Error> {
+        let Some(job) = self.recorded(scenario, path)? else { return Ok(None) };
+        let planned = scenario.job.iter().any(|job| job.plan.is_some());
+        let likeness = match (changed, planned) {
+            (true, _) => Likeness::Changed,
+            (false, true) => Likeness::Replayed,
+            (false, false) => Likeness::Made,
+        };
+        Ok(Some(Recorded { job, likeness, interfaces: Vec::new(), remark: None }))
     }
 
     /// Gives the scenario's job the plan that a history records, and returns the recorded job. Where and when its

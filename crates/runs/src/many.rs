@@ -44,8 +44,8 @@ pub fn many<'a>(
     let (clock, told) = (Clock::start(), told.into());
     let scenarios = seeds(scenario, runs);
     let unfinished = Unfinished::open(target)?;
-    let build = kept::build_id()?;
-    let keys: Vec<String> = scenarios.iter().map(|scenario| kept::key(&build, scenario, &told)).collect();
+    let build = kept::build_id();
+    let keys: Vec<String> = scenarios.iter().map(|scenario| kept::key(build, scenario, &told)).collect();
     let mut figures: Vec<Option<Figures>> = Vec::with_capacity(keys.len());
     unfinished.retain(&scenarios)?;
     for (scenario, key) in scenarios.iter().zip(&keys) {

@@ -86,7 +86,7 @@ const JOB: (&str, &str) = (": launch to finish", "job, launch to finish");
 
 impl RunsPage {
     /// Of the seeds of one scenario, whose folders stand beside the page.
-    pub(crate) fn of_seeds(summary: &Summary<'_>, changes: Vec<String>) -> Self {
+    pub fn of_seeds(summary: &Summary<'_>, changes: Vec<String>) -> Self {
         let mut page = Self::side_by_side(&Comparison { summaries: &[*summary] }, changes);
         for of in &mut page.scenarios {
             of.pages = of.seeds.iter().map(|seed| format!("seed-{seed}/report.html")).collect();

@@ -150,6 +150,18 @@ pub(crate) fn write(
 ) -> Result<Option<Comparison>, Error> {
     folder.run(result, stop)?;
     folder.file("scenario.toml", scenario.to_toml().as_bytes())?;
+    let data = report(scenario, result, told);
+    stop.look()?;
+    folder.file("report.html", page::render(&data).as_bytes())?;
+    Ok(data.comparison)
+}
+
+/// The page of a run, as it stands in its folder.
+pub fn page_of(scenario: &Scenario, result: &RunResult, told: &Told<'_>) -> String {
+    page::render(&report(scenario, result, told))
+}
+
+fn report(scenario: &Scenario, result: &RunResult, told: &Told<'_>) -> ReportData {
     let comparison = told.recorded.and_then(|recorded| {
         let how = match recorded.likeness {
             Likeness::Replayed => "attempts start where and when they did; what follows is simulated",
@@ -164,10 +176,7 @@ pub(crate) fn write(
     if let Some(recorded) = told.recorded {
         data = data.beside(&recorded.job, result);
     }
-    data = ReportData { comparison: comparison.clone(), changes: told.changes(), ..data };
-    stop.look()?;
-    folder.file("report.html", page::render(&data).as_bytes())?;
-    Ok(comparison)
+    ReportData { comparison, changes: told.changes(), ..data }
 }
 
 /// Makes a name safe as one part of a path.

@@ -61,10 +61,10 @@ pub fn find(name: &str, inputs: &Inputs<'_>) -> Result<Study, Error> {
 pub fn run(study: &Study, form: Form, target: &Path, effort: &Effort<'_>) -> Result<StudyOutcome, Error> {
     let clock = Clock::start();
     let before = cpu_time();
-    let build = build_id()?;
+    let build = build_id();
     let plan = Plan::new(study, form.quick, form.seeds).map_err(Error::Scenario)?;
     let folder = Journal::open(target, STUDY, &study.name)?;
-    let record = |run: &PlannedRun| Record::read(&folder.record(&Record::file_name(run))?, run, &build);
+    let record = |run: &PlannedRun| Record::read(&folder.record(&Record::file_name(run))?, run, build);
     let mut records: Vec<Option<Record>> = plan.runs.iter().map(record).collect();
     let missing: Vec<usize> = (0..records.len()).filter(|index| records[*index].is_none()).collect();
     (0..records.len()).filter(|index| records[*index].is_some()).for_each(|index| effort.made_before(index));
@@ -72,7 +72,7 @@ pub fn run(study: &Study, form: Form, target: &Path, effort: &Effort<'_>) -> Res
     let made = make_all(&missing, effort, |index| {
         let run = &plan.runs[index];
         let result = run_one(&run.scenario, index, None, None, effort)?;
-        let (text, record) = Record::of(run, &result, &build).map_err(|error| Error::Input(error.to_string()))?;
+        let (text, record) = Record::of(run, &result, build).map_err(|error| Error::Input(error.to_string()))?;
         folder.keep(&Record::file_name(run), &text)?;
         kept.fetch_add(1, Ordering::Relaxed);
         Ok(record)

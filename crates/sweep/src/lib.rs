@@ -7,6 +7,7 @@
 
 mod axis;
 mod file;
+mod handed_out;
 mod key;
 mod make;
 mod plan;
@@ -19,6 +20,7 @@ mod varied;
 
 pub use axis::{Axis, Quantity};
 pub use file::{Seeds, Sweep, SweepFile};
+pub use handed_out::{HandedOut, Order};
 pub use make::{Asked, Made, Share, make};
 pub use plan::{Changes, MOST_RUNS, Plan, PlannedRun};
 pub use record::{Figure, Measured, Record};

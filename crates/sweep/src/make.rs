@@ -65,18 +65,13 @@ const FOLDER: Holds = Holds { file: "sweep.json", schema: SCHEMA, what: "a sweep
 /// Makes the runs of a plan that `target` has not, and where all are there writes `sweep.parquet`, `report.html` and
 /// `sweep.json`.
 pub fn make(plan: &Plan, asked: &Asked, target: &Path, effort: &Effort<'_>) -> Result<Made, Error> {
-    same_build(plan, target)?;
+    let journal = open(plan, target)?;
     asked.from.iter().try_for_each(|from| {
         if !from.join("runs").is_dir() {
             return Err(Error::Input(format!("{} is not a sweep's folder: it has no folder `runs`", from.display())));
         }
         same_build(plan, from)
     })?;
-    let journal = Journal::open(target, FOLDER, &plan.sweep.name)?;
-    if build_of(target).is_none() {
-        let mark = json!({ "schema": SCHEMA, "name": plan.sweep.name, "build": plan.build, "unfinished": true });
-        journal.file(FOLDER.file, format!("{mark:#}\n").as_bytes())?;
-    }
     let mut records: Vec<Option<Record>> = Vec::with_capacity(plan.runs.len());
     for run in &plan.runs {
         effort.stop.look()?;
@@ -87,9 +82,7 @@ pub fn make(plan: &Plan, asked: &Asked, target: &Path, effort: &Effort<'_>) -> R
         .for_each(|position| effort.made_before(position));
     let wanted = |position: &usize| records[*position].is_none() && asked.only.is_none_or(|share| share.has(*position));
     let mut missing: Vec<usize> = (0..records.len()).filter(wanted).collect();
-    // All points on the first seed come before any on the second: an interrupted sweep has seen the whole surface.
-    let seeds = plan.seeds.len().max(1);
-    missing.sort_by_key(|position| (position % seeds, *position));
+    in_turn(plan, &mut missing);
     let there = AtomicUsize::new(records.iter().flatten().count());
     let made = make_all(&missing, effort, |position| {
         let run = &plan.runs[position];
@@ -135,8 +128,31 @@ pub fn make(plan: &Plan, asked: &Asked, target: &Path, effort: &Effort<'_>) -> R
     Ok(Made { surface: Some(surface), there, made: count })
 }
 
+/// Opens the folder of a sweep, which no other build may have filled.
+pub(crate) fn open(plan: &Plan, target: &Path) -> Result<Journal, Error> {
+    same_build(plan, target)?;
+    let journal = Journal::open(target, FOLDER, &plan.sweep.name)?;
+    if build_of(target).is_none() {
+        let mark = json!({ "schema": SCHEMA, "name": plan.sweep.name, "build": plan.build, "unfinished": true });
+        journal.file(FOLDER.file, format!("{mark:#}\n").as_bytes())?;
+    }
+    Ok(journal)
+}
+
+/// Puts runs in the order in which they are made: all points on the first seed come before any on the second, so that
+/// an interrupted sweep has seen the whole surface.
+pub(crate) fn in_turn(plan: &Plan, positions: &mut [usize]) {
+    let seeds = plan.seeds.len().max(1);
+    positions.sort_by_key(|position| (position % seeds, *position));
+}
+
 /// The record of a run that an earlier call, or another folder, has kept.
-fn known(plan: &Plan, run: &PlannedRun, journal: &Journal, from: &[PathBuf]) -> Result<Option<Record>, Error> {
+pub(crate) fn known(
+    plan: &Plan,
+    run: &PlannedRun,
+    journal: &Journal,
+    from: &[PathBuf],
+) -> Result<Option<Record>, Error> {
     let name = Record::file_name(run);
     if let Some(record) = journal.record(&name).and_then(|text| Record::read(&text, plan, run)) {
         return Ok(Some(record));

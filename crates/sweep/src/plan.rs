@@ -82,7 +82,7 @@ impl Plan {
             axes,
             seeds: Vec::new(),
             runs: Vec::new(),
-            build: build_id()?,
+            build: build_id().to_owned(),
             metrics: sweep.file.metrics.clone(),
             sweep,
         };
@@ -271,7 +271,7 @@ fn groups(sweep: &Sweep) -> Vec<Vec<usize>> {
 }
 
 /// Names a run.
-fn name(build: &str, scenario: &Scenario) -> String {
+pub(crate) fn name(build: &str, scenario: &Scenario) -> String {
     let mut hasher = blake3::Hasher::new();
     // The resolved text has the seed.
     for part in [build, &scenario.to_toml()] {

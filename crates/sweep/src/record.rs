@@ -56,6 +56,16 @@ impl Record {
     /// Of a run, as text and as parsed back from that text: a call that reuses records has the same numbers as one that
     /// was not interrupted.
     pub(crate) fn of(plan: &Plan, run: &PlannedRun, result: &RunResult) -> Result<(String, Self), Error> {
+        Self::of_run(&run.name, &plan.build, &plan.metrics, result)
+    }
+
+    /// Of a run of that name, by whoever made it.
+    pub(crate) fn of_run(
+        name: &str,
+        build: &str,
+        metrics: &[String],
+        result: &RunResult,
+    ) -> Result<(String, Self), Error> {
         let measured = |value: Value| match value {
             Value::Flag(flag) => Measured::Flag(flag),
             Value::Text(text) => Measured::Text(text),
@@ -67,7 +77,7 @@ impl Record {
             .map(|figure| Figure { path: figure.path, unit: figure.unit.to_owned(), value: measured(figure.value) })
             .collect();
         let asked: BTreeSet<String> =
-            plan.metrics.iter().filter(|path| !figures.iter().any(|figure| figure.path == **path)).cloned().collect();
+            metrics.iter().filter(|path| !figures.iter().any(|figure| figure.path == **path)).cloned().collect();
         let asked = study::measure(result, &asked).map_err(|error| Error::Input(error.to_string()))?;
         figures.extend(asked.into_iter().map(|(path, value)| {
             let value = match value {
@@ -81,15 +91,39 @@ impl Record {
         }));
         let record = Self {
             schema: SCHEMA.to_owned(),
+            run: name.to_owned(),
+            build: build.to_owned(),
+            scenario_digest: result.scenario_digest.clone(),
+            seed: result.seed,
+            failure: result.jobs.iter().find_map(failure_of),
+            figures,
+        };
+        record.kept()
+    }
+
+    /// Of a run that gave no result, because of `why`: it has no figures, and is not made again.
+    pub(crate) fn lost(plan: &Plan, run: &PlannedRun, why: &str) -> Result<(String, Self), Error> {
+        let missing = |path: &String| Figure {
+            path: path.clone(),
+            unit: results::unit_of(path).unwrap_or_default().to_owned(),
+            value: Measured::Missing(()),
+        };
+        let record = Self {
+            schema: SCHEMA.to_owned(),
             run: run.name.clone(),
             build: plan.build.clone(),
             scenario_digest: run.digest.clone(),
             seed: run.seed,
-            failure: result.jobs.iter().find_map(failure_of),
-            figures,
+            failure: Some(why.to_owned()),
+            figures: plan.metrics.iter().map(missing).collect(),
         };
+        record.kept()
+    }
+
+    /// As text, and as parsed back from it.
+    fn kept(self) -> Result<(String, Self), Error> {
         let internal = |error: serde_json::Error| Error::Internal(error.to_string());
-        let text = serde_json::to_string(&record).map_err(internal)?;
+        let text = serde_json::to_string(&self).map_err(internal)?;
         let back = serde_json::from_str(&text).map_err(internal)?;
         Ok((text + "\n", back))
     }

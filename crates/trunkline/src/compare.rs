@@ -7,7 +7,7 @@ use crate::interrupt::STOP;
 use crate::progress::Meter;
 use crate::screen::Screen;
 use crate::{emit, estimates};
-use runs::{Comparison, Effort, Figures, Folder, Inputs, RunsPage, Summary, change_words, file_name, run_all, seeds};
+use runs::{Comparison, Effort, Folder, Inputs, RunsPage, SideBySide, change_words, file_name};
 use scenario::Scenario;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -43,26 +43,17 @@ pub fn compare(args: &Compare) -> Result<(), Failure> {
             paths.push(shown);
         }
     }
-    let first_seed = scenarios[0].run.seed;
-    for scenario in &mut scenarios {
-        scenario.run.seed = first_seed;
-    }
     let names = distinct_names(&scenarios, &paths);
     let target = args.out.clone().unwrap_or_else(|| default_target(&names));
     // Before the runs, so that a path that cannot be written is found at once.
     let folder = Folder::create(&target).map_err(runs::Error::from)?;
-    let all: Vec<_> = scenarios.iter().flat_map(|scenario| seeds(scenario, args.runs)).collect();
-    let meter = Meter::new(all.len(), args.effort.quiet);
+    let meter = Meter::new(scenarios.len() * args.runs as usize, args.effort.quiet);
     let progress = |run: usize, progress: &sim::Progress| meter.update(run, progress);
     let effort = Effort { threads: args.effort.threads, stop: &STOP, progress: &progress };
-    let figures = run_all(&all, &effort, |result| Ok(Figures::of(&result)));
+    let made = SideBySide::run(scenarios, names, args.runs, &effort);
     meter.finish();
-    let figures = figures?;
-    let digests: Vec<_> = scenarios.iter().map(Scenario::digest).collect();
-    let summaries: Vec<_> = (names.iter().zip(&digests))
-        .zip(figures.chunks(args.runs as usize))
-        .map(|((name, digest), runs)| Summary { name, digest, runs })
-        .collect();
+    let made = made?;
+    let summaries = made.summaries();
     let comparison = Comparison { summaries: &summaries };
     let changes = args.change.assignments.iter().map(|assignment| change_words(assignment)).collect();
     let text = comparison.to_json();
@@ -80,7 +71,7 @@ pub fn compare(args: &Compare) -> Result<(), Failure> {
         emit(&shown(&comparison, &screen))?;
         emit(&format!("\nresults: {0}\nthe page: {0}/report.html\n", target.display()))?;
     }
-    figures.iter().find_map(|run| run.failure.clone()).map_or(Ok(()), |reason| Err(Failure::Job(reason)))
+    made.figures.iter().find_map(|run| run.failure.clone()).map_or(Ok(()), |reason| Err(Failure::Job(reason)))
 }
 
 /// Where the comparison goes if nobody says it.

@@ -10,7 +10,6 @@ use crate::table::Table;
 use estimate::{JobEstimate, Span};
 use results::{JobState, Phase, RunResult};
 use runs::{Effort, Inputs, run_all};
-use serde_json::{Value, json};
 use units::Time;
 
 /// Says how long a scenario's job takes, beside mean value analysis and, if asked, the simulation.
@@ -27,14 +26,12 @@ pub fn estimate(args: &Estimate) -> Result<(), Failure> {
         meter.finish();
         simulated = taken?.pop();
     }
-    let found = |job: usize| simulated.as_ref().and_then(|jobs| jobs.get(job).copied().flatten());
+    let simulated = simulated.unwrap_or_default();
     if args.json {
-        let jobs: Vec<Value> = jobs.iter().enumerate().map(|(n, job)| in_json(job, found(n))).collect();
-        let text = json!({ "schema": "trunkline-estimate/1", "name": scenario.name, "jobs": jobs });
-        return emit(&format!("{text:#}\n"));
+        return emit(&estimate::to_json(&scenario.name, &jobs, &simulated));
     }
     for (n, job) in jobs.iter().enumerate() {
-        emit(&shown(job, found(n), &Screen::of_output()))?;
+        emit(&shown(job, simulated.get(n).copied().flatten(), &Screen::of_output()))?;
     }
     Ok(())
 }
@@ -59,20 +56,6 @@ const STAGES: [&str; 4] = ["maps", "shuffle after them", "reduces", "launch to f
 
 fn stages(job: &JobEstimate) -> [Span; 4] {
     [job.maps, job.shuffle, job.reduces, job.total()]
-}
-
-fn in_json(job: &JobEstimate, simulated: Option<[f64; 4]>) -> Value {
-    let span = |span: Span| json!({ "least_s": span.least, "mean_s": span.mean, "most_s": span.most });
-    json!({
-        "name": job.name,
-        "maps": span(job.maps),
-        "shuffle": span(job.shuffle),
-        "reduces": span(job.reduces),
-        "total": span(job.total()),
-        "mva_total_s": job.mva,
-        "simulated": simulated.map(|[maps, shuffle, reduces, total]|
-            json!({ "maps_s": maps, "shuffle_s": shuffle, "reduces_s": reduces, "total_s": total })),
-    })
 }
 
 fn shown(job: &JobEstimate, simulated: Option<[f64; 4]>, screen: &Screen) -> String {

@@ -8,7 +8,7 @@ use crate::import_many::{import_all, import_many, said};
 use crate::interrupt::STOP;
 use crate::progress::Meter;
 use crate::screen::Screen;
-use history::import::{self, ClusterError, ImportError, ImportedMany, Settings, Sources};
+use history::import::{self, ClusterError, ImportError, ImportedMany, Sources};
 use history::{coflow, swim};
 use runs::{BUDGET, Effort, Error, Found, Inputs, Which, pick_job, reproduce_all, resolve, write_whole};
 use std::path::{Path, PathBuf};
@@ -41,7 +41,7 @@ pub fn import(args: &Import) -> Result<(), Failure> {
     if args.all {
         let found = wanted(inputs.jobs(files, Which::All), word, files)?;
         let settings =
-            found.iter().map(|found| settings(&inputs, found, args.run.as_deref())).collect::<Result<_, _>>()?;
+            found.iter().map(|found| inputs.settings_of(found, args.run.as_deref())).collect::<Result<_, _>>()?;
         let sources = Sources { cluster, settings: None, writer: writer.as_ref() };
         let mut imported = import_all(args, &files[0], &found, settings, &sources)?;
         sim::parse(&imported.scenario.name, &imported.to_toml(), &[]).map_err(Error::Scenario)?;
@@ -52,7 +52,7 @@ pub fn import(args: &Import) -> Result<(), Failure> {
     }
     let found = wanted(inputs.job(files, args.job.as_deref()).map(|found| vec![found]), word, files)?;
     let Some(found) = found.into_iter().next() else { return Err(Failure::Internal("no job of one".to_owned())) };
-    let settings = settings(&inputs, &found, args.run.as_deref())?;
+    let settings = inputs.settings_of(&found, args.run.as_deref())?;
     let mut imported = import::import(&found.job, &Sources { cluster, settings, writer: writer.as_ref() }).map_err(
         |error| match error {
             ImportError::Scenario(error) => Failure::Runs(Error::Scenario(error)),
@@ -127,23 +127,6 @@ fn deliver_many(args: &Import, imported: &ImportedMany) -> Result<(), Failure> {
     sim::parse(&imported.scenario.name, &text, &[]).map_err(Error::Scenario)?;
     eprint!("{}", said(imported, &Screen::of_output()));
     write(args.output.as_deref(), &text)
-}
-
-/// What is known of the job's configuration: its own, and before it the run's description.
-fn settings(inputs: &Inputs, found: &Found, run: Option<&Path>) -> Result<Option<Settings>, Failure> {
-    let described = run.map(|path| inputs.settings(path)).transpose()?;
-    let (file, properties) = match &found.configuration {
-        Some((file, properties)) => (file, properties),
-        None => (&found.file, &found.job.properties),
-    };
-    if properties.is_empty() {
-        return Ok(described);
-    }
-    let own = Settings::of_job(properties).map_err(|error| Failure::Input(format!("{}: {error}", file.display())))?;
-    Ok(Some(match described {
-        Some(described) => described.before(own),
-        None => own,
-    }))
 }
 
 /// Turns a cluster's configuration into a scenario.

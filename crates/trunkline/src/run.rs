@@ -44,18 +44,12 @@ pub fn run(args: &Run) -> Result<(), Failure> {
 /// The recorded job that an imported scenario was made of. Without its history the run is as good, and the page shows
 /// less.
 fn own_record(inputs: &Inputs<'_>, scenario: &Scenario, args: &Run) -> Option<Recorded> {
-    let job = inputs.recorded(scenario, &args.scenario).unwrap_or_else(|error| {
+    let changed = !args.change.assignments.is_empty();
+    inputs.own_record(scenario, &args.scenario, changed).unwrap_or_else(|error| {
         let text = format!("note: the page does not show the recorded job (job.history): {error}\n");
         let _ = io::stderr().lock().write_all(text.as_bytes());
         None
-    })?;
-    let planned = scenario.job.iter().any(|job| job.plan.is_some());
-    let likeness = match (args.change.assignments.is_empty(), planned) {
-        (false, _) => Likeness::Changed,
-        (true, true) => Likeness::Replayed,
-        (true, false) => Likeness::Made,
-    };
-    Some(Recorded { job, likeness, interfaces: Vec::new(), remark: None })
+    })
 }
 
 fn once(args: &Run, scenario: &Scenario, told: Told<'_>, target: &Path) -> Result<(), Failure> {

@@ -1,0 +1,97 @@
+"""Sweeps on this machine: the program's folder, to the byte."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import trunkline
+
+SWEEP = """
+scenario = "small.toml"
+set = ["run.fidelity=flow"]
+seeds = 2
+metrics = ["job.finish_s"]
+
+[sweep]
+network.rate = ["10 Mbit/s", "100 Mbit/s"]
+mapreduce.reducers = [1, 2]
+"""
+
+
+@pytest.fixture
+def plan(job: Path) -> Path:
+    path = job.parent / "sweep.toml"
+    path.write_text(SWEEP)
+    return path
+
+
+def test_a_plan_is_the_programs(plan: Path, program: Callable[..., str]) -> None:
+    read = trunkline.Plan.load(plan, seeds=1, set={"job.input": "16 MiB"})
+    # The program names the file as it is given.
+    lines = program("sweep", plan, "--plan", "--seeds", 1, "--set", 'job.input="16 MiB"').splitlines()
+    assert [read[position] for position in range(len(read))] == [json.loads(line) for line in lines]
+    assert (len(read), read.name) == (4, "sweep")
+
+
+def test_a_sweep_is_the_programs_to_the_byte(plan: Path, program: Callable[..., str]) -> None:
+    swept = trunkline.sweep(plan, out=plan.parent / "mine")
+    printed = program("sweep", plan, "--json", "--quiet", "--out", "theirs")
+    assert swept.json == printed
+    theirs = plan.parent / "theirs"
+    for file in ("sweep.parquet", "sweep.json", "report.html"):
+        assert (theirs / file).read_bytes() == (plan.parent / "mine" / file).read_bytes(), file
+    assert swept.runs.equals(pl.read_parquet(theirs / "sweep.parquet"))
+    assert swept.points.shape == (4, 7)
+    assert swept.points["network.rate"].to_list() == ["10 Mbit/s"] * 2 + ["100 Mbit/s"] * 2
+
+
+def test_each_goes_on_from_the_others_runs(plan: Path, program: Callable[..., str]) -> None:
+    program("sweep", plan, "--only", "1/2", "--quiet", "--out", "shared")
+    records = {path: path.stat().st_mtime_ns for path in (plan.parent / "shared" / "runs").iterdir()}
+    assert len(records) == 4
+    swept = trunkline.sweep(plan, out=plan.parent / "shared")
+    assert swept.document["runs"] == 8
+    assert all(path.stat().st_mtime_ns == made for path, made in records.items())
+
+
+def test_what_is_wrong_with_a_plan_has_its_place(plan: Path) -> None:
+    plan.write_text(SWEEP.replace("network.rate", "network.speed"))
+    with pytest.raises(trunkline.ScenarioError) as raised:
+        trunkline.Plan.load(plan)
+    line = plan.read_text().splitlines().index('network.speed = ["10 Mbit/s", "100 Mbit/s"]') + 1
+    assert raised.value.problems[0].line == line
+    with pytest.raises(trunkline.InputError, match="cannot read"):
+        trunkline.Plan.load(plan.parent / "nowhere.toml")
+
+
+def test_plots_are_drawn(plan: Path) -> None:
+    import matplotlib
+
+    matplotlib.use("agg")
+    swept = trunkline.sweep(plan, out=plan.parent / "mine")
+    axes = swept.plot()
+    # A line for each value of the first key, a mark for each of the last.
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == [
+        "network.rate = 10 Mbit/s",
+        "network.rate = 100 Mbit/s",
+    ]
+    assert axes.get_ylabel() == "job.finish_s, s"
+    means = swept.document["points"]
+    drawn = [container.lines[0].get_ydata().tolist() for container in axes.containers]
+    assert drawn == [[point["figures"][0]["mean"] for point in means[at : at + 2]] for at in (0, 2)]
+    with pytest.raises(KeyError, match="the sweep has job.finish_s"):
+        swept.plot("job.nothing")
+    result = trunkline.run(trunkline.Scenario.load(plan.parent / "small.toml"))
+    # A bar for each attempt.
+    bars = sum(len(container) for container in result.plot_tasks().containers)
+    assert bars == result.tables["tasks"].height
+    cpu = result.plot_series("cpu", of="worker-1")
+    (line,) = cpu.get_lines()
+    rows = result.tables["samples"].filter((pl.col("series") == "cpu") & (pl.col("of") == "worker-1"))
+    assert sum(line.get_ydata()) == pytest.approx(rows["sample"].sum())
+    assert line.get_xdata()[-1] == pytest.approx(rows["time_s"].max())
+    with pytest.raises(KeyError, match="the run has cpu"):
+        result.plot_series("nothing")
