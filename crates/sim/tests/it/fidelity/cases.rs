@@ -2,7 +2,8 @@
 
 use crate::reference::{
     Dumbbell, INCAST_ACKNOWLEDGED, Row, Table, dumbbell_more_table, dumbbell_table, incast_more_table, incast_of_ns2,
-    incast_short_table, incast_table, shuffle, shuffle_more_table, shuffle_table, tcp,
+    incast_seeds_table, incast_short_more_table, incast_short_table, incast_table, shuffle, shuffle_more_table,
+    shuffle_table, tcp,
 };
 use net::{Discipline, Limit, LinkId};
 use sim::world::World;
@@ -54,6 +55,14 @@ pub type Change = dyn Fn(&mut Config) + Sync;
 /// A run of a set-up with a seed and a change.
 type RunWith = dyn Fn(u64, &Change) -> Vec<Found> + Sync;
 
+/// A row of a table.
+struct Reference {
+    sim: String,
+    /// Of a table as given, not measured later.
+    given: bool,
+    values: Vec<(String, f64)>,
+}
+
 /// One set-up: the rows of all seeds of both simulators.
 pub struct Case {
     pub family: &'static str,
@@ -63,7 +72,7 @@ pub struct Case {
     pub loss: f64,
     /// A set-up of the tables as given; others were measured later.
     pub given: bool,
-    rows: Vec<(String, Vec<(String, f64)>)>,
+    rows: Vec<Reference>,
     run: Box<RunWith>,
     seeds: u64,
 }
@@ -72,13 +81,20 @@ impl Case {
     /// What a simulator says of a column, by seed; empty if it does not. A negative queue is none: ns-2's monitor takes
     /// off what the wire has lost a second time.
     pub fn reference(&self, sim: &str, column: &str) -> Vec<f64> {
-        let rows = self.rows.iter().filter(|(name, _)| name == sim);
-        let values = rows.filter_map(|(_, values)| values.iter().find(|(name, _)| name == column).map(|(_, v)| *v));
-        values.filter(|value| *value >= 0.0).collect()
+        self.said(column, |row| row.sim == sim)
     }
     /// What both say.
     pub fn references(&self, column: &str) -> Vec<f64> {
-        ["ns2", "ns3"].iter().flat_map(|sim| self.reference(sim, column)).collect()
+        self.said(column, |_| true)
+    }
+    /// The same without seeds that were measured later.
+    pub fn references_given(&self, column: &str) -> Vec<f64> {
+        self.said(column, |row| row.given)
+    }
+    fn said(&self, column: &str, of: impl Fn(&Reference) -> bool) -> Vec<f64> {
+        let rows = self.rows.iter().filter(|row| of(row));
+        let values = rows.filter_map(|row| row.values.iter().find(|(name, _)| name == column).map(|(_, v)| *v));
+        values.filter(|value| *value >= 0.0).collect()
     }
     /// Runs it, and takes the mean over the seeds.
     pub fn run(&self) -> Vec<Found> {
@@ -135,9 +151,9 @@ fn transport(name: &str) -> Option<(&'static str, SetUp)> {
     })
 }
 
-fn numbers(table: &Table, row: Row<'_>) -> (String, Vec<(String, f64)>) {
+fn numbers(table: &Table, row: Row<'_>) -> Reference {
     let values = table.header().iter().filter_map(|name| Some((name.clone(), row.text(name).parse().ok()?)));
-    (row.text("sim").to_owned(), values.collect())
+    Reference { sim: row.text("sim").to_owned(), given: true, values: values.collect() }
 }
 
 /// Adds a row to the case of its name, or makes that case.
@@ -155,18 +171,21 @@ type Family = fn(&Table, Row<'_>) -> Option<Case>;
 
 pub fn all() -> Vec<Case> {
     let mut cases = Vec::new();
-    let families: [(Family, Table, bool); 7] = [
+    let families: [(Family, Table, bool); 9] = [
         (dumbbell, dumbbell_table(), true),
         (dumbbell, dumbbell_more_table(), false),
         (incast, incast_table(), true),
+        (incast, incast_seeds_table(), false),
         (incast_with_restart, incast_more_table(), false),
         (short_sessions, incast_short_table(), true),
+        (short_sessions, incast_short_more_table(), false),
         (wired_shuffle, shuffle_table(), true),
         (wired_shuffle, shuffle_more_table(), false),
     ];
     for (read, table, given) in families {
         for case in table.rows(&[]).into_iter().filter_map(|row| read(&table, row)) {
-            add(&mut cases, Case { given, ..case });
+            let rows = case.rows.into_iter().map(|row| Reference { given, ..row }).collect();
+            add(&mut cases, Case { given, rows, ..case });
         }
     }
     cases
@@ -257,8 +276,8 @@ fn incast_after_a_pause(table: &Table, row: Row<'_>, idle_restart: IdleRestart) 
         ]
     };
     let mut numbers = numbers(table, row);
-    if numbers.0 == "ns2" {
-        let block = numbers.1.iter_mut().filter(|(name, _)| name == "blk_p50");
+    if numbers.sim == "ns2" {
+        let block = numbers.values.iter_mut().filter(|(name, _)| name == "blk_p50");
         block.for_each(|(_, value)| *value -= INCAST_ACKNOWLEDGED.as_secs_f64());
     }
     Some(Case {
@@ -309,8 +328,8 @@ fn short_sessions(table: &Table, row: Row<'_>) -> Option<Case> {
         ]
     };
     let mut numbers = numbers(table, row);
-    if numbers.0 == "ns2" {
-        numbers.1.iter_mut().filter(|(name, _)| name.starts_with("fct_")).for_each(|(_, v)| *v -= ACKNOWLEDGED);
+    if numbers.sim == "ns2" {
+        numbers.values.iter_mut().filter(|(name, _)| name.starts_with("fct_")).for_each(|(_, v)| *v -= ACKNOWLEDGED);
     }
     Some(Case {
         family: "short",
@@ -348,7 +367,7 @@ fn wired_shuffle(table: &Table, row: Row<'_>) -> Option<Case> {
         ]
     };
     let mut numbers = numbers(table, row);
-    numbers.1.retain(|(name, value)| name != "hops" || *value > 0.0);
+    numbers.values.retain(|(name, value)| name != "hops" || *value > 0.0);
     Some(Case {
         family: "shuffle",
         name: format!("{nodes} nodes, {megabytes} MB, {control}window {window} segments"),

@@ -186,6 +186,8 @@ fn experiments(cases: &[Case], results: &[Vec<Found>]) -> BTreeMap<(usize, usize
 /// What was found, set-up by set-up.
 struct Judged {
     given: Tally,
+    /// The same set-ups beside the tables' own seeds alone.
+    alone: Tally,
     later: Tally,
     /// Of each cause, whether it explains anything.
     used: Vec<bool>,
@@ -202,6 +204,7 @@ impl Judged {
         let again = experiments(cases, &results);
         let mut judged = Self {
             given: Tally::default(),
+            alone: Tally::default(),
             later: Tally::default(),
             used: vec![false; CAUSES.len()],
             tables: Vec::new(),
@@ -229,6 +232,8 @@ impl Judged {
             let (ns2, ns3) = (case.reference("ns2", column), case.reference("ns3", column));
             let Some(standing) = Standing::new(*ours, &case.references(column), quantity.resolution) else { continue };
             if case.given { &mut self.given } else { &mut self.later }.take(&standing);
+            let alone = Standing::new(*ours, &case.references_given(column), quantity.resolution);
+            alone.into_iter().for_each(|alone| self.alone.take(&alone));
             let mut remarks = Vec::new();
             if standing.nothing {
                 remarks.push("nothing".to_owned());
@@ -317,7 +322,8 @@ fn the_whole_page_says_what_the_code_gives() {
     let cases = cases::all();
     let judged = Judged::of(&cases);
     let mut page = include_str!("page.md.in").to_owned();
-    page.push_str(&judged.given.row("tables as given"));
+    page.push_str(&judged.given.row("tables as given, with more seeds"));
+    page.push_str(&judged.alone.row("the same, by the tables' own seeds alone"));
     page.push_str(&judged.later.row("measured later (+)"));
     page.push_str("\n### Causes\n\n");
     for (number, cause) in CAUSES.iter().enumerate() {

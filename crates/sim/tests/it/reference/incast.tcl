@@ -1,6 +1,8 @@
-# ns incast.tcl Sack|NewReno SERVERS BYTES MINRTO BLOCKS SECONDS SEED [JITTER]: a row of incast_more.csv.
+# ns incast.tcl Sack|NewReno SERVERS BYTES MINRTO BLOCKS SECONDS SEED [JITTER [RESTART [CLOCKS]]]: a row of incast_more.csv; with RESTART
+# false, of incast_seeds.csv; with CLOCKS 1e-4 as well, of incast_clocks.csv.
 # Barrier-synchronised reads as in incast_barrier.csv: 1 Gbit/s and 25 us, the client's port holds 64 packets. Every server
 # sends BYTES, in whole segments, up to JITTER seconds (1e-5) after a block begins; the next begins when all are acknowledged.
+# RESTART is slow_start_restart_. The rates of the servers' links differ by up to the share CLOCKS (0) either way.
 lassign $argv proto N sru minrto blocks T seed
 set ns [new Simulator]
 source [file join [file dirname [info script]] common.tcl]
@@ -8,6 +10,8 @@ $ns use-scheduler Heap
 set rng [new RNG]; $rng seed $seed
 Agent/TCP set packetSize_ 1460
 Agent/TCP set minrto_ $minrto
+Agent/TCP set slow_start_restart_ [expr {[llength $argv] > 8 ? [lindex $argv 8] : true}]
+set clocks [expr {[llength $argv] > 9 ? [lindex $argv 9] : 0}]
 set sw [$ns node]; set c [$ns node]
 Queue set limit_ 65
 $ns simplex-link $sw $c 1Gb 25us DropTail
@@ -17,7 +21,8 @@ set mon [$ns monitor-queue $sw $c ""]
 set segs [expr {($sru + 1459) / 1460}]
 for {set i 0} {$i < $N} {incr i} {
   set s($i) [$ns node]
-  $ns duplex-link $s($i) $sw 1Gb 25us DropTail
+  set rate [expr {$clocks > 0 ? 1e9 * (1 + [$rng uniform -$clocks $clocks]) : 1e9}]
+  $ns duplex-link $s($i) $sw $rate 25us DropTail
   if {$proto eq "Sack"} {
     set t [new Agent/TCP/Sack1]; set k [new Agent/TCPSink/Sack1]
   } else {

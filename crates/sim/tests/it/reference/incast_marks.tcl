@@ -1,4 +1,5 @@
-# ns incast_marks.tcl CLIENTS drop-tail|red SEED SECONDS K: a row of incast_marks.csv.
+# ns incast_marks.tcl CLIENTS drop-tail|red SEED SECONDS K: a row of incast_marks.csv, and beyond it 99 % of the times and the mean queue
+# in packets, for incast_short_more.csv.
 # Short sessions as in incast_short.csv: each client begins one of ten segments of 1000 B every 40 ms, a Poisson process, on a connection of its own, towards a
 # port of 2 Gbit/s, 25 us and 128 packets. `red` marks from K packets before the arriving one on (both thresholds at K, weight 1) and drops there what is not
 # ECN-capable; senders are then.
@@ -31,7 +32,7 @@ for {set i 0} {$i < $N} {incr i} {
   set free($i) {}
 }
 set mon [$ns monitor-queue $router $server ""]
-set integ [$mon get-bytes-integrator]
+set integ [$mon get-pkts-integrator]
 set begun 0; set done 0; set agents 0; set fct {}
 proc arrive {i} {
   global ns free c server iat begun agents started T
@@ -62,7 +63,7 @@ for {set i 0} {$i < $N} {incr i} { $ns at [$iat value] "arrive $i" }
 $ns at $T {
   set sorted [lsort -real $fct]; set n [llength $sorted]
   set sum 0; foreach x $fct {set sum [expr {$sum+$x}]}
-  puts "ns2,$mode,$K,$seed,[$mon set pdrops_],$begun,$done,[expr {[$mon set bdepartures_] * 8.0 / $T / 2e9}],[expr {$sum / $n}],[lindex $sorted [expr {$n / 2}]]"
+  puts "ns2,$mode,$K,$seed,[$mon set pdrops_],$begun,$done,[expr {[$mon set bdepartures_] * 8.0 / $T / 2e9}],[expr {$sum / $n}],[lindex $sorted [expr {$n / 2}]],[lindex $sorted [expr {$n * 99 / 100}]],[expr {[$integ set sum_] / $T}]"
   exit 0
 }
 $ns run

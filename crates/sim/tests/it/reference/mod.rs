@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "no test file uses all of it")]
 
+use des::RandomStream;
 use net::{Discipline, Limit, LinkId, LinkSpec, Topology};
 use sim::bench::reference_tcp;
 use sim::world::{World, WorldSpec};
@@ -83,10 +84,22 @@ pub fn dumbbell_more_table() -> Table {
 pub fn incast_more_table() -> Table {
     Table::read(include_str!("incast_more.csv"))
 }
-/// The same for CUBIC: in ns-2 `benches/shuffle.tcl` with `Agent/TCP/Linux` and `select_ca cubic`, in ns-3 `TcpCubic`
-/// with buffers of 262,144 bytes.
+/// More seeds by `benches/shuffle.tcl` (in one set-up with `window_ 45`), and CUBIC: in ns-2 by the same with
+/// `Agent/TCP/Linux` and `select_ca cubic`, in ns-3 `TcpCubic` with buffers of 262,144 bytes.
 pub fn shuffle_more_table() -> Table {
     Table::read(include_str!("shuffle_more.csv"))
+}
+/// More seeds of `incast_barrier.csv`, by `incast.tcl` without a restart after pauses.
+pub fn incast_seeds_table() -> Table {
+    Table::read(include_str!("incast_seeds.csv"))
+}
+/// The same, and set-ups of `incast_more.csv`, with links of the servers whose rates differ by up to 100 ppm.
+pub fn incast_clocks_table() -> Table {
+    Table::read(include_str!("incast_clocks.csv"))
+}
+/// More seeds of `incast_short.csv` where the link is nearly full, by `incast_marks.tcl`.
+pub fn incast_short_more_table() -> Table {
+    Table::read(include_str!("incast_short_more.csv"))
 }
 /// 905 clients with and without marks: ns-2 alone, by `incast_marks.tcl`.
 pub fn incast_marks_table() -> Table {
@@ -261,6 +274,7 @@ pub fn incast_with_requests(
         &TrafficKind::Barrier { request, bytes: Bytes::new(bytes), pause, spread, rounds: blocks },
         tcp,
         seed,
+        0.0,
     )
 }
 
@@ -271,6 +285,11 @@ pub const INCAST_ACKNOWLEDGED: Time = Time::from_ns(2 * 25_000 + 2 * 320);
 /// The same as `incast.tcl` has it: servers send whole segments, start up to 10 us apart, and wait for a block's last
 /// acknowledgement.
 pub fn incast_of_ns2(servers: u32, bytes: u64, blocks: u32, tcp: Config, seed: u64) -> IncastResult {
+    incast_with_clocks(servers, bytes, blocks, tcp, seed, 0.0)
+}
+
+/// The same; the rates of the servers' links differ by up to this share either way.
+pub fn incast_with_clocks(servers: u32, bytes: u64, blocks: u32, tcp: Config, seed: u64, clocks: f64) -> IncastResult {
     let mss = u64::from(tcp.mss);
     let sent = bytes.div_ceil(mss) * mss;
     let kind = TrafficKind::Barrier {
@@ -280,15 +299,24 @@ pub fn incast_of_ns2(servers: u32, bytes: u64, blocks: u32, tcp: Config, seed: u
         spread: Time::from_us(10),
         rounds: blocks,
     };
-    let got = run_incast(servers, &kind, tcp, seed);
+    let got = run_incast(servers, &kind, tcp, seed, clocks);
     IncastResult { goodput: got.goodput * bytes as f64 / sent as f64, ..got }
 }
 
-fn run_incast(servers: u32, kind: &TrafficKind, tcp: Config, seed: u64) -> IncastResult {
+fn run_incast(servers: u32, kind: &TrafficKind, tcp: Config, seed: u64, clocks: f64) -> IncastResult {
     let link = LinkSpec::new(BitRate::from_gbps(1), Time::from_us(25)).with_limit(Limit::Packets(10_000));
     let mut topology = Topology::star(servers as usize + 1, &link);
     let port = topology.uplink(topology.hosts()[servers as usize]).unwrap().reverse();
     topology.spec_mut(port).limit = Limit::Packets(64);
+    if clocks > 0.0 {
+        let mut random = RandomStream::new(seed, "clocks", 0);
+        for server in topology.hosts()[..servers as usize].to_vec() {
+            let up = topology.uplink(server).unwrap();
+            let rate = BitRate::from_bps((1e9 * (1.0 + clocks * (2.0 * random.uniform() - 1.0))) as u64);
+            topology.spec_mut(up).rate = rate;
+            topology.spec_mut(up.reverse()).rate = rate;
+        }
+    }
     let spec = WorldSpec {
         topology,
         traffic: vec![TrafficSpec {
