@@ -32,7 +32,7 @@ mod _trunkline {
     #[pymodule_export]
     use crate::scenario::{Scenario, keys, schema};
     #[pymodule_export]
-    use crate::sweep::{Plan, make_run};
+    use crate::sweep::{Folder, Plan, make_run};
     #[pymodule_export]
     use crate::table::Table;
 

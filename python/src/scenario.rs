@@ -37,7 +37,8 @@ impl Scenario {
         Ok(Self { path, name, text, assignments: change.assignments, read })
     }
 
-    /// The recorded job that it was made of, for its page. A history that is not there is no error: the page shows less.
+    /// The recorded job that it was made of, for its page. Without the history's file there is none: the page shows
+    /// less.
     pub fn own_record(&self) -> Option<Recorded> {
         let path = self.path.as_ref()?;
         Inputs::new(&Stop::new()).own_record(&self.read, path, !self.assignments.is_empty()).ok().flatten()

@@ -7,22 +7,11 @@ use ::sweep::{Asked as AskedOf, Changes, HandedOut, Order, Sweep, make};
 use pyo3::prelude::*;
 use runs::{Error, Inputs, Stop};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// A sweep's plan.
 #[pyclass(frozen, module = "trunkline._trunkline")]
-pub struct Plan(::sweep::Plan);
-
-impl Plan {
-    /// Looks at, or writes to, the sweep's folder.
-    fn folder<T: Send>(
-        &self,
-        py: Python<'_>,
-        target: &Path,
-        work: impl FnOnce(&HandedOut<'_>) -> Result<T, Error> + Send,
-    ) -> PyResult<T> {
-        py.detach(|| work(&HandedOut::open(&self.0, target)?)).map_err(|error| raised(py, &error))
-    }
-}
+pub struct Plan(Arc<::sweep::Plan>);
 
 #[pymethods]
 impl Plan {
@@ -36,57 +25,34 @@ impl Plan {
             ::sweep::Plan::new(sweep, folder, &Changes { set, seeds }, effort.stop)
         })?;
         warn(py, &warnings)?;
-        Ok(Self(plan))
+        Ok(Self(Arc::new(plan)))
     }
 
     fn __len__(&self) -> usize {
         self.0.runs.len()
     }
 
+    /// Its name.
     #[getter]
     fn name(&self) -> &str {
         &self.0.sweep.name
     }
 
+    /// The build that must make its runs.
     #[getter]
     fn build(&self) -> &str {
         &self.0.build
     }
 
-    /// The lines of `trunkline sweep --plan`, one for each run.
-    fn lines(&self) -> Vec<String> {
-        (0..self.0.runs.len()).filter_map(|position| self.0.line(position)).collect()
+    /// The line of `trunkline sweep --plan` of the run at a position.
+    fn line(&self, position: usize) -> Option<String> {
+        self.0.line(position)
     }
 
-    /// The name of the run at a position.
-    fn run(&self, position: usize) -> Option<String> {
-        Some(self.0.runs.get(position)?.name.clone())
-    }
-
-    /// The positions of runs that a folder lacks, in the order in which they are to be made.
-    fn missing(&self, py: Python<'_>, target: PathBuf) -> PyResult<Vec<usize>> {
-        self.folder(py, &target, |folder| folder.missing(&Stop::new()))
-    }
-
-    /// What runs at some positions need, as JSON each.
-    fn orders(&self, py: Python<'_>, target: PathBuf, positions: Vec<usize>) -> PyResult<Vec<String>> {
-        self.folder(py, &target, |folder| {
-            let order = |position: &usize| {
-                let order = folder.order(*position, &Stop::new())?;
-                serde_json::to_string(&order).map_err(|error| Error::Internal(error.to_string()))
-            };
-            positions.iter().map(order).collect()
-        })
-    }
-
-    /// Keeps records of runs by their positions.
-    fn keep(&self, py: Python<'_>, target: PathBuf, records: Vec<(usize, String)>) -> PyResult<()> {
-        self.folder(py, &target, |folder| records.iter().try_for_each(|(position, text)| folder.keep(*position, text)))
-    }
-
-    /// Keeps that a run gives no result.
-    fn lose(&self, py: Python<'_>, target: PathBuf, position: usize, why: String) -> PyResult<()> {
-        self.folder(py, &target, |folder| folder.lose(position, &why))
+    /// The run at a position in words.
+    fn words(&self, position: usize) -> Option<String> {
+        let run = self.0.runs.get(position)?;
+        Some(format!("{}, seed {}", self.0.words(run.point), run.seed))
     }
 
     /// Makes what is missing on this machine's cores; where all is there, writes table, page and `sweep.json`, and
@@ -103,15 +69,49 @@ impl Plan {
         let made = watched(py, &Asked { threads, progress }, |effort| make(&self.0, &asked, &target, effort))?;
         Ok(made.surface.map(|surface| surface.to_json()))
     }
+}
 
-    /// The page of a whole sweep.
-    fn table(&self, py: Python<'_>, target: PathBuf) -> PyResult<Table> {
-        let all: Vec<usize> = (0..self.0.runs.len()).collect();
-        let records = self.folder(py, &target, |folder| folder.records(&all))?;
-        if records.len() < all.len() {
-            return Err(input(py, format!("{} of {} runs are there", records.len(), all.len())));
-        }
-        Table::new(::sweep::table(&self.0, &records))
+/// A sweep's folder, for whoever hands its runs out.
+#[pyclass(frozen, module = "trunkline._trunkline")]
+pub struct Folder(HandedOut);
+
+#[pymethods]
+impl Folder {
+    /// Opens or makes it.
+    #[new]
+    fn new(py: Python<'_>, plan: &Plan, target: PathBuf) -> PyResult<Self> {
+        let plan = plan.0.clone();
+        py.detach(|| HandedOut::open(plan, &target)).map(Self).map_err(|error| raised(py, &error))
+    }
+
+    /// The positions of runs that it lacks, in the order in which they are to be made.
+    fn missing(&self, py: Python<'_>) -> PyResult<Vec<usize>> {
+        watched(py, &Asked { threads: None, progress: None }, |effort| self.0.missing(effort.stop))
+    }
+
+    /// What the run at a position needs, as JSON.
+    fn order(&self, py: Python<'_>, position: usize) -> PyResult<String> {
+        let text = || {
+            let order = self.0.order(position, &Stop::new())?;
+            serde_json::to_string(&order).map_err(|error| Error::Internal(error.to_string()))
+        };
+        py.detach(text).map_err(|error| raised(py, &error))
+    }
+
+    /// Keeps the record of the run at a position.
+    fn keep(&self, py: Python<'_>, position: usize, record: &str) -> PyResult<()> {
+        py.detach(|| self.0.keep(position, record)).map_err(|error| raised(py, &error))
+    }
+
+    /// Keeps that the run at a position gives no result, because of `why`.
+    fn lose(&self, py: Python<'_>, position: usize, why: &str) -> PyResult<()> {
+        py.detach(|| self.0.lose(position, why)).map_err(|error| raised(py, &error))
+    }
+
+    /// A row for each run of those at some positions that is there.
+    fn table(&self, py: Python<'_>, positions: Vec<usize>) -> PyResult<Table> {
+        let table = py.detach(|| self.0.table(&positions)).map_err(|error| raised(py, &error))?;
+        Table::new(table)
     }
 }
 

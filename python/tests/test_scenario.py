@@ -85,7 +85,8 @@ def test_copies_do_not_share_changes() -> None:
     other = scenario.with_({"network.rate": "10 Mbit/s"})
     copy = scenario.copy()
     copy["cluster.workers"] = 3
-    assert (scenario["network.rate"], other["network.rate"], scenario["cluster.workers"]) == ("100 Mbit/s", "10 Mbit/s", 2)
+    assert (scenario["network.rate"], other["network.rate"]) == ("100 Mbit/s", "10 Mbit/s")
+    assert (scenario["cluster.workers"], copy["cluster.workers"]) == (2, 3)
     assert scenario != other and scenario == scenario.copy() and scenario.digest != other.digest
     assert scenario.with_(["network.rate=10 Mbit/s"]) == other
 

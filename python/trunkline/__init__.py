@@ -33,6 +33,7 @@ from trunkline.errors import (
     Problem,
     ScenarioError,
     ScenarioWarning,
+    SchedulerLost,
     TrunklineError,
 )
 
@@ -54,6 +55,7 @@ __all__ = [
     "Scenario",
     "ScenarioError",
     "ScenarioWarning",
+    "SchedulerLost",
     "Study",
     "Surface",
     "Tables",

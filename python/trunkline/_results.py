@@ -189,7 +189,7 @@ class Runs(_Document):
 
     @cached_property
     def figures(self) -> pl.DataFrame:
-        """A row for each figure: `name`, `unit`, `mean`, `half_width_95` (of Student's interval), `least`, `greatest`."""
+        """A row for each figure: `name`, `unit`, `mean`, `half_width_95` (Student's interval), `least`, `greatest`."""
         names = ["name", "unit", "mean", "half_width_95", "least", "greatest"]
         rows = [{name: figure[name] for name in names} for figure in self.document["figures"]]
         numbers = dict.fromkeys(names[2:], pl.Float64)

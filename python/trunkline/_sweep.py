@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from trunkline import _trunkline
 from trunkline._calls import PathLike, Progress, _file_name, _told
 from trunkline._results import Surface
 from trunkline._scenario import _assignments
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 __all__ = ["Plan", "sweep"]
 
@@ -27,9 +30,7 @@ class Plan:
         self._inner = inner
 
     @classmethod
-    def load(
-        cls, path: PathLike, set: Mapping[str, object] | Sequence[str] = (), seeds: int | None = None
-    ) -> Plan:
+    def load(cls, path: PathLike, set: Mapping[str, object] | Sequence[str] = (), seeds: int | None = None) -> Plan:
         """Reads a sweep's file (`docs/guide/sweep.md`). `set` has keys that all runs set; `seeds`, how many of each
         point, takes the place of the file's."""
         return cls(_trunkline.Plan(os.fspath(path), _assignments(set), seeds))
@@ -48,45 +49,55 @@ class Plan:
         return len(self._inner)
 
     def __getitem__(self, position: int) -> dict[str, Any]:
-        """The run at a position: what `trunkline sweep --plan` prints of it."""
-        found: dict[str, Any] = json.loads(self._inner.lines()[position])
+        """The run at a position, from 0: what `trunkline sweep --plan` prints of it."""
+        line = self._inner.line(position) if position >= 0 else None
+        if line is None:
+            raise IndexError(position)
+        found: dict[str, Any] = json.loads(line)
         return found
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return (self[position] for position in range(len(self)))
 
     def __repr__(self) -> str:
         return f"<Plan {self.name!r}, {len(self)} runs>"
 
 
-def _planned(plan: Plan | PathLike) -> Plan:
-    return plan if isinstance(plan, Plan) else Plan.load(plan)
-
-
-def _target(plan: Plan, out: PathLike | None) -> Path:
-    return Path(out) if out is not None else Path("results", _file_name(f"sweep-{plan.name}"))
-
-
-def _finished(plan: Plan, text: str, target: Path) -> Surface:
-    page = (target / "report.html").read_text(encoding="utf-8")
-    return Surface(text, page, plan._inner.table(target), target)
-
-
 def sweep(
     plan: Plan | PathLike,
     *,
+    client: Client | str | None = None,
     out: PathLike | None = None,
+    dataset: str | None = None,
     fresh: bool = False,
     threads: int | None = None,
     progress: Progress = False,
 ) -> Surface:
-    """Makes the runs of a sweep on this machine's cores.
+    """Makes the runs of a sweep: on this machine's cores, or on a Dask cluster.
 
     Args:
         plan: the plan, or the sweep's file.
+        client: a `distributed.Client`, or a scheduler's address, as `tcp://head:8786`. Its workers need this package
+            of the same build, and no file: what a run needs is sent to it.
         out: its folder, `results/sweep-NAME` where left out. Finished runs there are not made again, unless `fresh`,
-            whoever made them: the program and the package share the folder.
-        threads: runs at the same time; the cores of this machine where left out.
+            whoever made them: the program and the package, with a cluster or without, share the folder.
+        dataset: a folder, by any path that fsspec knows (`s3://bucket/sweep`, `hdfs://...`), in which rows of runs
+            stand as Parquet files soon after the runs are made.
+        threads: runs at the same time on this machine; its cores where left out.
+
+    With a cluster, a run that ends its worker again and again (memory) is marked by its `failure`, and the sweep goes
+    on. Where the client, a worker or the scheduler dies, the same call goes on from what the folder keeps.
     """
-    planned = _planned(plan)
-    target = _target(planned, out)
-    text = planned._inner.make(target, fresh, threads, _told(progress, len(planned)))
-    assert text is not None, "all runs are made here"
-    return _finished(planned, text, target)
+    planned = plan if isinstance(plan, Plan) else Plan.load(plan)
+    target = Path(out) if out is not None else Path("results", _file_name(f"sweep-{planned.name}"))
+    told = _told(progress, len(planned))
+    if client is not None or dataset is not None:
+        from trunkline import _dask
+
+        _dask.hand_out(planned, target, client, dataset, fresh, threads, told)
+        fresh = False
+    text = planned._inner.make(target, fresh, threads, told if client is None and dataset is None else None)
+    assert text is not None, "all runs are made by now"
+    page = (target / "report.html").read_text(encoding="utf-8")
+    table = _trunkline.Folder(planned._inner, target).table(list(range(len(planned))))
+    return Surface(text, page, table, target)

@@ -15,6 +15,7 @@ __all__ = [
     "Problem",
     "ScenarioError",
     "ScenarioWarning",
+    "SchedulerLost",
     "TrunklineError",
 ]
 
@@ -67,6 +68,10 @@ class MissingError(TrunklineError):
     """Something that is not installed, or that this host lacks."""
 
     exit_code = 4
+
+
+class SchedulerLost(MissingError):
+    """The scheduler of a Dask cluster, or the way to it, is gone. What was made is kept."""
 
 
 class OutputError(TrunklineError, OSError):

@@ -4,11 +4,14 @@
 //! record comes back as text. The folder is that of [`crate::make`], which goes on from it, and the other way round.
 
 use crate::make::{in_turn, known, open};
-use crate::plan::{Plan, name};
+use crate::plan::{Plan, PlannedRun, name};
 use crate::record::Record;
+use crate::table::table_of;
+use results::Table;
 use runs::{Change, Effort, Error, Inputs, Journal, Stop, build_id, run_scenario};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
+use std::sync::Arc;
 
 /// A run for whoever makes it: without any file beside it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -50,15 +53,16 @@ fn short(build: &str) -> &str {
 
 /// A sweep's folder, for whoever hands its runs out.
 #[derive(Debug)]
-pub struct HandedOut<'a> {
-    plan: &'a Plan,
+pub struct HandedOut {
+    plan: Arc<Plan>,
     journal: Journal,
 }
 
-impl<'a> HandedOut<'a> {
+impl HandedOut {
     /// Opens or makes the folder. Fails on one that another build has filled.
-    pub fn open(plan: &'a Plan, target: &Path) -> Result<Self, Error> {
-        Ok(Self { plan, journal: open(plan, target)? })
+    pub fn open(plan: Arc<Plan>, target: &Path) -> Result<Self, Error> {
+        let journal = open(&plan, target)?;
+        Ok(Self { plan, journal })
     }
 
     /// The positions of runs that have no record there, in the order in which they are to be made.
@@ -66,11 +70,11 @@ impl<'a> HandedOut<'a> {
         let mut missing = Vec::new();
         for (position, run) in self.plan.runs.iter().enumerate() {
             stop.look()?;
-            if known(self.plan, run, &self.journal, &[])?.is_none() {
+            if known(&self.plan, run, &self.journal, &[])?.is_none() {
                 missing.push(position);
             }
         }
-        in_turn(self.plan, &mut missing);
+        in_turn(&self.plan, &mut missing);
         Ok(missing)
     }
 
@@ -85,7 +89,7 @@ impl<'a> HandedOut<'a> {
     /// Keeps the record of the run at a position, as [`Order::make`] has returned it.
     pub fn keep(&self, position: usize, text: &str) -> Result<(), Error> {
         let run = self.run(position)?;
-        if Record::read(text, self.plan, run).is_none() {
+        if Record::read(text, &self.plan, run).is_none() {
             return Err(Error::Internal(format!("what came back for run {} is not its record", run.name)));
         }
         self.journal.keep(&Record::file_name(run), text)
@@ -94,20 +98,23 @@ impl<'a> HandedOut<'a> {
     /// Keeps that the run at a position gives no result, because of `why`. Its row has no figures.
     pub fn lose(&self, position: usize, why: &str) -> Result<(), Error> {
         let run = self.run(position)?;
-        let (text, _) = Record::lost(self.plan, run, why)?;
+        let (text, _) = Record::lost(&self.plan, run, why)?;
         self.journal.keep(&Record::file_name(run), &text)
     }
 
-    /// The records of runs at some positions, where they are there.
-    pub fn records(&self, positions: &[usize]) -> Result<Vec<Record>, Error> {
-        let mut records = Vec::new();
+    /// A row for each run of those at some positions that is there, in the order of these.
+    pub fn table(&self, positions: &[usize]) -> Result<Table, Error> {
+        let (mut there, mut records) = (Vec::new(), Vec::new());
         for position in positions {
-            records.extend(known(self.plan, self.run(*position)?, &self.journal, &[])?);
+            if let Some(record) = known(&self.plan, self.run(*position)?, &self.journal, &[])? {
+                there.push(*position);
+                records.push(record);
+            }
         }
-        Ok(records)
+        Ok(table_of(&self.plan, &there, &records))
     }
 
-    fn run(&self, position: usize) -> Result<&'a crate::PlannedRun, Error> {
+    fn run(&self, position: usize) -> Result<&PlannedRun, Error> {
         let run = self.plan.runs.get(position);
         run.ok_or_else(|| Error::Internal(format!("the plan has no run {position}")))
     }

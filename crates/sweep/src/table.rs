@@ -17,7 +17,13 @@ fn column_name(key: &str) -> String {
 /// are quantities has a column of their texts and one of numbers in SI units, `set.network.rate_bps`. The file's
 /// metadata `units` says the unit of every column that has one.
 pub fn table(plan: &Plan, records: &[Record]) -> Table {
-    let runs = || plan.runs.iter();
+    let all: Vec<usize> = (0..plan.runs.len()).collect();
+    table_of(plan, &all, records)
+}
+
+/// The rows of some runs, by their positions in the plan. A figure that none of them has is no column.
+pub(crate) fn table_of(plan: &Plan, positions: &[usize], records: &[Record]) -> Table {
+    let runs = || positions.iter().map(|position| &plan.runs[*position]);
     let mut columns: Vec<(String, Column)> = vec![
         ("run".to_owned(), Column::Text(runs().map(|run| run.name.clone()).collect())),
         ("point".to_owned(), Column::Integer(runs().map(|run| run.point as i64).collect())),

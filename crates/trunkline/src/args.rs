@@ -92,6 +92,7 @@ A search that is interrupted, or cut by its budget, goes on when the same comman
   trunkline sweep sweep.toml --plan | head -3
   trunkline sweep sweep.toml --only 2/8 --out share-2
   trunkline sweep sweep.toml --from share-1 --from share-2
+  trunkline sweep sweep.toml --dask tcp://head:8786
 
 A sweep that is interrupted, or killed, keeps its finished runs, and the same command goes on from there.")]
     Sweep(crate::sweep_args::Sweep),

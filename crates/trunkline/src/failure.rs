@@ -25,7 +25,6 @@ pub enum Failure {
     /// This machine, or this user, lacks a capability.
     Missing(String),
     /// A program that was run for the user ended with this code, and has said why itself.
-    #[cfg(feature = "testbed")]
     Program(u8),
     /// Output could not be written.
     Output(String),
@@ -49,7 +48,6 @@ impl Failure {
             Self::Job(_) => exit::JOB,
             Self::RealJob(_) => exit::JOB,
             Self::Missing(_) => exit::MISSING,
-            #[cfg(feature = "testbed")]
             Self::Program(code) => *code,
             Self::Output(_) => exit::OUTPUT,
             #[cfg(feature = "testbed")]
@@ -86,7 +84,6 @@ impl Failure {
             Self::Interrupted => "interrupted: nothing is left behind\n".to_owned(),
             #[cfg(feature = "testbed")]
             Self::Kept(message) => format!("interrupted: {message}\n"),
-            #[cfg(feature = "testbed")]
             Self::Program(_) => return,
             Self::ReaderGone => return,
         };

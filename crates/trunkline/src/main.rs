@@ -36,6 +36,7 @@ mod summary;
 mod summary_jobs;
 mod sweep;
 mod sweep_args;
+mod sweep_dask;
 mod sweep_text;
 mod table;
 #[cfg(feature = "testbed")]

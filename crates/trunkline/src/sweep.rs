@@ -1,11 +1,11 @@
 //! `trunkline sweep`.
 
 use crate::failure::{self, Failure};
-use crate::interrupt::STOP;
+use crate::interrupt::{self, STOP};
 use crate::progress::Meter;
 use crate::screen::Screen;
 use crate::sweep_args::Sweep as Words;
-use crate::{emit, sweep_text};
+use crate::{emit, sweep_dask, sweep_text};
 use ::sweep::{Asked, Changes, Plan, Sweep, make};
 use runs::{Effort, Error, Inputs, STANDARD_INPUT, file_name};
 use std::io::{self, Write};
@@ -28,10 +28,18 @@ pub fn sweep(words: &Words) -> Result<(), Failure> {
         .out
         .clone()
         .unwrap_or_else(|| Path::new("results").join(file_name(&format!("sweep-{}", plan.sweep.name))));
+    if let Some(address) = &words.dask {
+        if from_input {
+            return Err(Failure::Input("a sweep on Dask has a file, not standard input".to_owned()));
+        }
+        sweep_dask::hand_out(words, &plan, address, &target)?;
+        // Whoever interrupts what is left: it has nothing to take down but files that are not whole.
+        interrupt::limit(700);
+    }
     let meter = Meter::new(plan.runs.len(), words.effort.quiet);
     let progress = |run: usize, progress: &sim::Progress| meter.update(run, progress);
     let effort = Effort { threads: words.effort.threads, stop: &STOP, progress: &progress };
-    let asked = Asked { only: words.only, from: words.from.clone(), fresh: words.fresh };
+    let asked = Asked { only: words.only, from: words.from.clone(), fresh: words.fresh && words.dask.is_none() };
     let made = make(&plan, &asked, &target, &effort);
     meter.finish();
     let made = made?;

@@ -27,6 +27,13 @@ pub struct Sweep {
     /// Take over the finished runs of this folder, too: another share's; again for more of them
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub from: Vec<PathBuf>,
+    /// Have the runs made by the Dask cluster of this scheduler (tcp://HOST:PORT), through the Python package
+    /// trunkline[dask]
+    #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["plan", "only", "from"])]
+    pub dask: Option<String>,
+    /// With --dask: a folder, by any path that fsspec knows (s3://...), that fills with rows of runs as Parquet files
+    #[arg(long, value_name = "PATH", requires = "dask")]
+    pub dataset: Option<String>,
     /// Make all runs, also those that an earlier call has finished
     #[arg(long)]
     pub fresh: bool,

@@ -3,6 +3,7 @@
 use crate::support::{STOP, Scratch};
 use runs::{Effort, Error};
 use std::fs;
+use std::sync::Arc;
 use sweep::{Asked, HandedOut, Order, make};
 
 const SWEEP: &str = "seeds = 2\nmetrics = [\"traffic.0.goodput_bps\"]\n\
@@ -18,9 +19,9 @@ fn sent(order: &Order) -> Order {
 #[test]
 fn runs_that_are_handed_out_make_the_folder_that_runs_here_do() {
     let scratch = Scratch::new("handed");
-    let plan = scratch.plan(SWEEP).expect("a plan");
+    let plan = Arc::new(scratch.plan(SWEEP).expect("a plan"));
     make(&plan, &Asked::default(), &scratch.path("here"), &EFFORT).expect("made");
-    let handed = HandedOut::open(&plan, &scratch.path("there")).expect("a folder");
+    let handed = HandedOut::open(plan.clone(), &scratch.path("there")).expect("a folder");
     // Both points on the first seed come before any on the second.
     assert_eq!(handed.missing(&STOP).expect("read"), [0, 2, 1, 3]);
     for position in [3, 0, 2] {
@@ -44,8 +45,8 @@ fn runs_that_are_handed_out_make_the_folder_that_runs_here_do() {
 #[test]
 fn an_order_of_another_build_or_scenario_is_refused() {
     let scratch = Scratch::new("refused");
-    let plan = scratch.plan(SWEEP).expect("a plan");
-    let handed = HandedOut::open(&plan, &scratch.path("out")).expect("a folder");
+    let plan = Arc::new(scratch.plan(SWEEP).expect("a plan"));
+    let handed = HandedOut::open(plan.clone(), &scratch.path("out")).expect("a folder");
     let order = handed.order(0, &STOP).expect("an order");
     let other = Order { build: "b".repeat(64), ..order.clone() };
     let error = other.make(&EFFORT).expect_err("another build");
@@ -64,8 +65,8 @@ fn an_order_of_another_build_or_scenario_is_refused() {
 #[test]
 fn a_run_that_gives_no_result_is_marked_and_not_made_again() {
     let scratch = Scratch::new("lost");
-    let plan = scratch.plan(SWEEP).expect("a plan");
-    let handed = HandedOut::open(&plan, &scratch.path("out")).expect("a folder");
+    let plan = Arc::new(scratch.plan(SWEEP).expect("a plan"));
+    let handed = HandedOut::open(plan.clone(), &scratch.path("out")).expect("a folder");
     handed.lose(2, "its worker died").expect("kept");
     assert_eq!(handed.missing(&STOP).expect("read"), [0, 1, 3]);
     let made = make(&plan, &Asked::default(), &scratch.path("out"), &EFFORT).expect("made");

@@ -1,0 +1,206 @@
+"""Sweeps on Dask: the same folder, whoever dies on the way."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import trunkline
+
+pytest.importorskip("distributed")
+
+SWEEP = """
+scenario = "small.toml"
+set = ["run.fidelity=flow"]
+seeds = 5
+metrics = ["job.finish_s"]
+
+[sweep]
+network.rate = ["10 Mbit/s", "100 Mbit/s"]
+mapreduce.reducers = [1, 2]
+"""
+
+#: A worker whose process ends on one run, as one that takes too much memory does.
+DEADLY = """
+import json, os, tomllib
+from trunkline import _dask, _trunkline
+whole = _trunkline.make_run
+def make_run(order):
+    scenario = tomllib.loads(json.loads(order)["scenario"])
+    if (scenario["network"]["rate"], scenario["mapreduce"]["reducers"], scenario["run"]["seed"]) == ("10 Mbit/s", 2, 3):
+        os._exit(9)
+    return whole(order)
+def dask_setup(worker):
+    _trunkline.make_run = make_run
+"""
+
+#: A worker of another build.
+FOREIGN = """
+from trunkline import _trunkline
+_trunkline.BUILD = "f" * 64
+"""
+
+
+class Cluster:
+    """A scheduler and workers, each a process, found by the scheduler's address."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.processes: list[subprocess.Popen[bytes]] = []
+        path = os.pathsep.join(path for path in sys.path if path)
+        self.environment = os.environ | {"PYTHONPATH": path, "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "1"}
+        self.scheduler = self.start_scheduler()
+
+    def start(self, *words: object) -> subprocess.Popen[bytes]:
+        with (self.folder / "log").open("ab") as log:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "distributed.cli." + str(words[0]), *map(str, words[1:])],
+                cwd=self.folder,
+                env=self.environment,
+                stdout=subprocess.DEVNULL,
+                stderr=log,
+                start_new_session=True,
+            )
+        self.processes.append(process)
+        return process
+
+    def start_scheduler(self) -> subprocess.Popen[bytes]:
+        file = self.folder / "scheduler.json"
+        file.unlink(missing_ok=True)
+        words = ["--host", "127.0.0.1", "--port", 0, "--no-dashboard", "--no-jupyter", "--scheduler-file", file]
+        scheduler = self.start("dask_scheduler", *words)
+        while not file.exists() or not file.read_text().rstrip().endswith("}"):
+            assert scheduler.poll() is None, (self.folder / "log").read_text()
+            time.sleep(0.05)
+        import json
+
+        self.address: str = json.loads(file.read_text())["address"]
+        return scheduler
+
+    def worker(self, preload: str | None = None, nanny: bool = False) -> subprocess.Popen[bytes]:
+        """`nanny`: another process starts it again when it dies."""
+        words: list[object] = [self.address, "--nthreads", 1, "--no-dashboard", "--host", "127.0.0.1"]
+        words.append("--nanny" if nanny else "--no-nanny")
+        if preload is not None:
+            (self.folder / "preload.py").write_text(preload)
+            words += ["--preload", self.folder / "preload.py"]
+        return self.start("dask_worker", *words)
+
+    def end(self) -> None:
+        for process in self.processes:
+            # A worker's nanny has a child of its own.
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Cluster]:
+    (tmp_path / "cluster").mkdir()
+    cluster = Cluster(tmp_path / "cluster")
+    yield cluster
+    cluster.end()
+
+
+@pytest.fixture
+def plan(job: Path) -> Path:
+    path = job.parent / "sweep.toml"
+    path.write_text(SWEEP)
+    return path
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    found = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+    return found | {f"runs/{path.name}": path.read_bytes() for path in (folder / "runs").iterdir()}
+
+
+def test_workers_by_address_make_the_same_bytes(plan: Path, cluster: Cluster, program: Callable[..., str]) -> None:
+    alone = trunkline.sweep(plan, out=plan.parent / "alone", threads=1)
+    for workers in (1, 2):
+        cluster.worker()
+        told: list[int] = []
+        dataset = plan.parent / f"dataset-{workers}"
+        swept = trunkline.sweep(
+            plan,
+            client=cluster.address,
+            out=plan.parent / f"on-{workers}",
+            dataset=str(dataset),
+            progress=lambda there, *_: told.append(there),
+        )
+        assert files(plan.parent / f"on-{workers}") == files(plan.parent / "alone")
+        assert swept.json == alone.json
+        assert told[-1] == 20
+        rows = pl.read_parquet(dataset / "*.parquet")
+        assert rows.sort("run").equals(alone.runs.sort("run"))
+    # The program starts the package; what it prints and leaves is the same.
+    python = {"TRUNKLINE_PYTHON": sys.executable, "PYTHONPATH": cluster.environment["PYTHONPATH"]}
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in python.items():
+            patch.setenv(name, value)
+        printed = program("sweep", plan, "--dask", cluster.address, "--json", "--quiet", "--out", "by-program")
+    assert printed == alone.json
+    assert files(plan.parent / "by-program") == files(plan.parent / "alone")
+
+
+def test_a_sweep_goes_on_after_its_scheduler_was_killed(plan: Path, cluster: Cluster) -> None:
+    cluster.worker()
+    out, dataset = plan.parent / "out", str(plan.parent / "dataset")
+
+    def kill(there: int, *_: float) -> None:
+        if there >= 3:
+            cluster.scheduler.kill()
+
+    with pytest.raises(trunkline.SchedulerLost, match="of 20 runs are kept; the same call goes on from there"):
+        trunkline.sweep(plan, client=cluster.address, out=out, dataset=dataset, progress=kill)
+    kept = {path: path.stat().st_mtime_ns for path in (out / "runs").iterdir()}
+    assert 3 <= len(kept) < 20
+    cluster.scheduler = cluster.start_scheduler()
+    cluster.worker()
+    swept = trunkline.sweep(plan, client=cluster.address, out=out, dataset=dataset)
+    # None lost, none twice, none made again.
+    assert swept.runs["run"].n_unique() == swept.runs.height == 20
+    assert all(path.stat().st_mtime_ns == made for path, made in kept.items())
+    rows = pl.read_parquet(Path(dataset) / "*.parquet")
+    assert sorted(rows["run"]) == sorted(swept.runs["run"])
+    assert swept.json == trunkline.sweep(plan, out=plan.parent / "alone").json
+
+
+def test_a_run_that_ends_its_worker_is_marked(plan: Path, cluster: Cluster) -> None:
+    cluster.worker(DEADLY, nanny=True)
+    swept = trunkline.sweep(plan, client=cluster.address, out=plan.parent / "out")
+    lost = swept.runs.filter(pl.col("failure") != "")
+    assert set(lost["failure"]) == {"its worker died on it, again and again (memory?)"}
+    assert lost.select("seed", "set.network.rate", "set.mapreduce.reducers").rows() == [(3, "10 Mbit/s", 2.0)]
+    assert lost["job.finish_s"].is_null().all()
+    others = swept.runs.filter(pl.col("failure") == "")
+    alone = trunkline.sweep(plan, out=plan.parent / "alone")
+    assert others.select("run", "job.finish_s").equals(
+        alone.runs.filter(pl.col("run").is_in(others["run"].implode())).select("run", "job.finish_s")
+    )
+
+
+def test_a_worker_of_another_build_is_refused(plan: Path, cluster: Cluster) -> None:
+    cluster.worker(FOREIGN)
+    with pytest.raises(trunkline.InputError) as raised:
+        trunkline.sweep(plan, client=cluster.address, out=plan.parent / "out")
+    said = str(raised.value)
+    assert "ffffffffffff" in said and trunkline.BUILD[:12] in said and said.count(trunkline.__version__) == 2
+    assert not list((plan.parent / "out" / "runs").iterdir())
+
+
+def test_what_is_not_there_is_told(plan: Path, program: Callable[..., str]) -> None:
+    with pytest.raises(trunkline.MissingError, match="no Dask scheduler at tcp://127.0.0.1:1"):
+        trunkline.sweep(plan, client="tcp://127.0.0.1:1", out=plan.parent / "out")
+    (plan.parent / "file").write_text("")
+    with pytest.raises(trunkline.OutputError, match="cannot write a dataset"):
+        trunkline.sweep(plan, client="tcp://127.0.0.1:1", out=plan.parent / "out", dataset=f"{plan.parent}/file/x")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TRUNKLINE_PYTHON", "/nowhere/python3")
+        program("sweep", plan, "--dask", "tcp://127.0.0.1:1", code=4)
