@@ -40,7 +40,7 @@ pub use master::{MASTER, Master, Namespace, RpcServer};
 pub use network::{
     Bond, DISKS, Disk, FLOWS, Flow, LINKS, Limits, Link, LinkEnd, NODES, NetworkTotals, Node, OCCUPANCY, QUEUES,
 };
-pub use object_store::{NAME as STORE_NAME, OBJECT_STORE, StoreUse};
+pub use object_store::{NAME as STORE_NAME, OBJECT_STORE, REQUESTS, StoreUse};
 pub use pcapng::{Capture, Frame};
 pub use stall::Stall;
 pub use statistics::{Estimate, t_quantile};

@@ -8,11 +8,18 @@ use units::{Bytes, Time};
 /// The name of a store that is no node, among hosts and links.
 pub const NAME: &str = "object-store";
 
+/// The unit of their counts.
+pub const REQUESTS: &str = "requests";
+
 /// The store's and its clients' side of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StoreUse {
     /// The node that it is, or one beyond all nodes.
     pub node: u32,
+    /// Bytes that came through its interface, headers included.
+    pub interface_received: Bytes,
+    /// Bytes that went out through it.
+    pub interface_sent: Bytes,
     /// Requests by method, those sent again among them.
     pub requests: Vec<(&'static str, u64)>,
     /// Answers that said 503 Slow Down.
@@ -83,6 +90,10 @@ pub static OBJECT_STORE: Metrics<StoreUse> = Metrics {
             (store.first_bytes > 0).then(|| store.waited_for_first_byte.as_secs_f64() / store.first_bytes as f64)
         }),
         figure("first_byte_max_s", "The longest of these times.").time(|store| store.longest_first_byte),
+        figure("interface_received", "Bytes received through its interface, headers included.")
+            .bytes(|store| store.interface_received),
+        figure("interface_sent", "Bytes sent through its interface, headers included.")
+            .bytes(|store| store.interface_sent),
         figure("first_byte_s", "All of these times together.").time(|store| store.waited_for_first_byte),
         figure("connection_wait_s", "Time for which requests waited for a connection, handshakes included.")
             .time(|store| store.waited_for_connection),

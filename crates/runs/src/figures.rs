@@ -116,7 +116,7 @@ impl Figures {
 
     /// The figures of a run that re-does a recorded job, with those of the record.
     pub fn beside(result: &RunResult, recorded: &Recorded) -> Self {
-        let comparison = page::Comparison::with_actual(result, &recorded.job, &recorded.interfaces, "");
+        let comparison = page::Comparison::with_actual(result, &recorded.job, &recorded.counted, "");
         Self { compared: Compared::rows(&comparison), ..Self::of(result) }
     }
 

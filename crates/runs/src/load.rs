@@ -3,7 +3,7 @@
 use crate::histories::{Found, pick_job};
 use crate::input::shown;
 use crate::{Error, Inputs, Likeness, Recorded};
-use history::import::{self, Hosts, Settings};
+use history::import::{self, Counted, Hosts, Settings};
 use history::{self, Format, JobHistory};
 use scenario::{Scenario, ScenarioWarnings};
 use std::path::{Component, Path, PathBuf};
@@ -102,7 +102,7 @@ impl Inputs<'_> {
             (false, true) => Likeness::Replayed,
             (false, false) => Likeness::Made,
         };
-        Ok(Some(Recorded { job, likeness, interfaces: Vec::new(), remark: None }))
+        Ok(Some(Recorded { job, likeness, counted: Counted::default(), remark: None }))
     }
 
     /// Gives the scenario's job the plan that a history records, and returns the recorded job. Where and when its

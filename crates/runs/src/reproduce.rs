@@ -426,7 +426,12 @@ pub fn check(imported: &Imported, result: &RunResult) -> Check {
     let counted = |reduce: bool, counter: &str| bytes(&imported.job, reduce, counter) / 1e6;
     let of = job.map(|job| job.bytes).unwrap_or_default();
     let megabytes = |bytes: units::Bytes| bytes.get() as f64 / 1e6;
-    add("read by maps", "MB", counted(false, "HDFS_BYTES_READ"), megabytes(of.hdfs_read_local + of.hdfs_read_remote));
+    add(
+        "read by maps",
+        "MB",
+        counted(false, "HDFS_BYTES_READ"),
+        megabytes(of.hdfs_read_local + of.hdfs_read_remote + of.store_read.unwrap_or_default()),
+    );
     add("shuffled", "MB", counted(true, "REDUCE_SHUFFLE_BYTES"), megabytes(of.shuffle_local + of.shuffle_remote));
     let written = counted(false, "HDFS_BYTES_WRITTEN") + counted(true, "HDFS_BYTES_WRITTEN");
     add("written", "MB", written, megabytes(of.written));

@@ -3,7 +3,7 @@
 use crate::pool::run_one;
 use crate::{Clock, Effort, Error, Folder, Stop, cpu_time, peak_bytes};
 use history::JobHistory;
-use history::import::Interface;
+use history::import::Counted;
 use results::page::{self, Comparison, ReportData};
 use results::{Capture, Frame, RunResult};
 use scenario::{Fidelity, Scenario};
@@ -23,15 +23,15 @@ pub enum Likeness {
     Changed,
 }
 
-/// The recorded job that a run re-does, and the counters of its interfaces.
+/// The recorded job that a run re-does, and the what was counted of it.
 #[derive(Clone, Debug)]
 pub struct Recorded {
     /// The job.
     pub job: JobHistory,
     /// How near the run is to it.
     pub likeness: Likeness,
-    /// Interface counters of the recorded run; may be empty.
-    pub interfaces: Vec<Interface>,
+    /// What was counted of the recorded run beside its history.
+    pub counted: Counted,
     /// What else is to be known of the record, a sentence.
     pub remark: Option<String>,
 }
@@ -170,7 +170,7 @@ fn report(scenario: &Scenario, result: &RunResult, told: &Told<'_>) -> ReportDat
         };
         let remark = recorded.remark.as_ref().map_or_else(String::new, |remark| format!(" {remark}"));
         let note = format!("{}: {how}.{remark}", recorded.job.id);
-        Some(Comparison::with_actual(result, &recorded.job, &recorded.interfaces, &note))
+        Some(Comparison::with_actual(result, &recorded.job, &recorded.counted, &note))
     });
     let mut data = ReportData::new(result, Some(scenario));
     if let Some(recorded) = told.recorded {

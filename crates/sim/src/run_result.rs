@@ -72,7 +72,7 @@ pub(crate) fn run_result(
     if let Some(driver) = world.driver() {
         job::jobs(driver, &records, world, &mut result);
         result.ledger.extend(disks::laws(driver, world.now()));
-        object_store::fill(scenario, driver, &mut result);
+        object_store::fill(scenario, driver, &world.transport().interfaces(), &mut result);
         let running = |job: &&mut Job| job.state == JobState::Unfinished && job.submit <= world.now();
         for job in result.jobs.iter_mut().filter(|_| stall.is_some()).filter(running) {
             job.state = JobState::Failed;

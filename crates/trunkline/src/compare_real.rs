@@ -10,6 +10,7 @@ use crate::recorded_run::{self, RecordedRun};
 use crate::screen::Screen;
 use crate::table::Table;
 use crate::{emit, failure};
+use history::import::Counted;
 use results::Estimate;
 use runs::{
     Comparison, Effort, Figures, Folder, Inputs, Likeness, Recorded, RunsPage, Summary, change_words, run_all, seeds,
@@ -32,7 +33,7 @@ pub fn compare_real(args: &Compare) -> Result<(), Failure> {
         ));
     }
     let inputs = Inputs::new(&STOP);
-    let (scenario, job, interfaces, remark) = if recorded_run::is_one(path) {
+    let (scenario, job, counted, remark) = if recorded_run::is_one(path) {
         if !args.change.assignments.is_empty() {
             let message = "what was recorded is no yardstick of another scenario: leave --set out";
             return Err(Failure::Input(message.to_owned()));
@@ -43,7 +44,7 @@ pub fn compare_real(args: &Compare) -> Result<(), Failure> {
             let effort = Effort { threads: Some(1), stop: &STOP, progress: &|_, _| {} };
             fit(&mut run.imported, asked, &effort)?;
         }
-        (run.imported.scenario, run.imported.job, run.interfaces, run.remark)
+        (run.imported.scenario, run.imported.job, run.counted, run.remark)
     } else {
         let (scenario, warnings) = inputs.scenario(path, &args.change.to_change())?;
         failure::warn(&warnings);
@@ -54,7 +55,7 @@ pub fn compare_real(args: &Compare) -> Result<(), Failure> {
                 path.display()
             ))
         })?;
-        (scenario, job, Vec::new(), None)
+        (scenario, job, Counted::default(), None)
     };
     let versions: Vec<(String, Scenario)> = versions
         .iter()
@@ -67,7 +68,7 @@ pub fn compare_real(args: &Compare) -> Result<(), Failure> {
     let name = format!("{} beside real", path.display());
     let target = args.out.clone().unwrap_or_else(|| default_target(&[name]));
     let folder = Folder::create(&target).map_err(runs::Error::from)?;
-    let recorded = Recorded { job, likeness: Likeness::Made, interfaces, remark };
+    let recorded = Recorded { job, likeness: Likeness::Made, counted, remark };
     let all: Vec<_> = versions.iter().flat_map(|(_, scenario)| seeds(scenario, args.runs)).collect();
     let meter = Meter::new(all.len(), args.effort.quiet);
     let progress = |run: usize, progress: &sim::Progress| meter.update(run, progress);

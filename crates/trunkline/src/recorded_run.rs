@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::interrupt::STOP;
-use history::import::{self, ImportError, Imported, Interface, Settings, Sources};
+use history::import::{self, Counted, ImportError, Imported, Settings, Sources};
 use runs::{Error, Inputs};
 use scenario::{PlacementKind, Scenario};
 use serde_json::Value;
@@ -14,8 +14,8 @@ use units::Time;
 pub struct RecordedRun {
     /// The scenario, with the cluster's faults at the times at which they were.
     pub imported: Imported,
-    /// What the interfaces of hosts counted.
-    pub interfaces: Vec<Interface>,
+    /// What was counted beside the history.
+    pub counted: Counted,
     /// The file of the job's history.
     #[cfg_attr(not(feature = "testbed"), expect(dead_code, reason = "the testbed replays it"))]
     pub history: PathBuf,
@@ -48,7 +48,7 @@ impl RecordedRun {
         let cluster = folder.join(CLUSTER);
         let text = inputs.text(&cluster)?;
         let described = inputs.settings(&folder.join(RUN))?;
-        let interfaces = described.interfaces.clone();
+        let counted = described.counted.clone();
         let settings = match &found.configuration {
             None => described,
             Some((file, properties)) => {
@@ -72,7 +72,7 @@ impl RecordedRun {
         for fault in &mut imported.scenario.faults {
             fault.at += submitted;
         }
-        Ok(Self { imported, interfaces, history, remark: remark(folder) })
+        Ok(Self { imported, counted, history, remark: remark(folder) })
     }
 }
 

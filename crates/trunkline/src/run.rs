@@ -6,6 +6,7 @@ use crate::interrupt::STOP;
 use crate::progress::Meter;
 use crate::screen::Screen;
 use crate::{emit, estimates, summary};
+use history::import::Counted;
 use results::to_json;
 use runs::{Effort, Inputs, Likeness, Recorded, Told, failure_of, file_name};
 use scenario::Scenario;
@@ -21,9 +22,9 @@ pub fn run(args: &Run) -> Result<(), Failure> {
         Some(file) => Some(Recorded {
             job: inputs.replay(&mut scenario, file)?,
             likeness: Likeness::Replayed,
-            interfaces: match &args.recorded {
-                Some(file) => inputs.settings(file)?.interfaces,
-                None => Vec::new(),
+            counted: match &args.recorded {
+                Some(file) => inputs.settings(file)?.counted,
+                None => Counted::default(),
             },
             remark: None,
         }),

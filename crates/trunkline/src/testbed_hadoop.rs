@@ -27,7 +27,7 @@ use std::time::Duration;
 use testbed::hadoop::faults::{self, FaultServer, slow_disks};
 use testbed::hadoop::{
     self, BASE, Cluster, HadoopError, Java, Layout, Machine, Plan, Process, Ready, Record, Registry, Running,
-    check_reachable,
+    STORE_HOST, StoreJars, check_reachable,
 };
 use testbed::link::{Direction, Links, Path as LinkPath, Spoke};
 use units::Bytes;
@@ -185,17 +185,21 @@ fn bring_up(args: &Up) -> Result<(), Failure> {
     }
     let java = Java::find()?;
     let cache = hadoop::cache()?;
-    if let Some(lack) = hadoop::lacking(&cache) {
+    let has_store = scenario.object_store.is_some();
+    if let Some(lack) = hadoop::lacking(&cache, has_store) {
         return Err(lack.into());
     }
     let scratch = check_reachable(&args.scratch.clone().unwrap_or_else(env::temp_dir))?;
+    if has_store {
+        hadoop::check_store_folder(&scratch)?;
+    }
     need_room(&scratch, LEAST_DISK, "a cluster")?;
     let mut say = |what: &str| {
         if !args.quiet {
             eprintln!("{what}");
         }
     };
-    let installed = hadoop::install(&cache, &java, &mut say);
+    let installed = hadoop::install(&cache, &java, has_store, &mut say);
     if interrupt::requested() {
         // Ctrl-C has ended Maven, too: that is no fault of Maven's.
         return Err(Failure::Interrupted);
@@ -210,6 +214,9 @@ fn bring_up(args: &Up) -> Result<(), Failure> {
         "jars": installed.jars,
         "own_jar": installed.own_jar,
         "placement_jar": installed.placement_jar,
+        "store": installed.store.map(|store| json!({
+            "client": store.client, "server": store.server, "front": store.front,
+        })),
         "java_home": java.home,
         "java": java.version,
     });
@@ -339,6 +346,10 @@ fn supervise() -> Result<(), Failure> {
         jars: text("jars").into(),
         own_jar: text("own_jar").into(),
         placement_jar: text("placement_jar").into(),
+        store: (!plan["store"].is_null()).then(|| {
+            let part = |key: &str| plan["store"][key].as_str().unwrap_or_default().into();
+            StoreJars { client: part("client"), server: part("server"), front: part("front") }
+        }),
         java: Java { home: text("java_home").into(), version: text("java") },
         disk_rates: sim::machines(&scenario).first().map_or([0.0; 2], |machine| [machine.read, machine.write]),
         scenario,
@@ -415,12 +426,13 @@ pub fn running(name: &str) -> Result<(Record, Running), Failure> {
 
 /// A cluster as its user needs it.
 fn described(record: &Record, ready: &Ready) -> String {
+    let workers = ready.hosts.iter().skip(1).filter(|host| host.name != STORE_HOST).count();
     let mut text = format!(
         "cluster {} is up after {:.1} s: {} worker{} on {} links, Hadoop {}, Java {}\nits files: {}\n",
         record.name,
         ready.ready_s,
-        ready.hosts.len() - 1,
-        if ready.hosts.len() == 2 { "" } else { "s" },
+        workers,
+        if workers == 1 { "" } else { "s" },
         ready.links,
         hadoop::VERSION,
         ready.java,

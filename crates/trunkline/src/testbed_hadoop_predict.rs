@@ -29,7 +29,7 @@ pub fn predict(
     quiet: bool,
     silent: bool,
 ) -> Result<Option<Predicted>, Failure> {
-    let RecordedRun { mut imported, interfaces, history, remark } = RecordedRun::open(results, Some(&job.id))?;
+    let RecordedRun { mut imported, counted, history, remark } = RecordedRun::open(results, Some(&job.id))?;
     let is_by_key = imported.scenario.hdfs.placement.kind == PlacementKind::ByKey;
     let inputs = Inputs::new(&STOP);
     let meter = Meter::new(1, quiet);
@@ -53,7 +53,7 @@ pub fn predict(
     };
     // One run stands for all: its attempts take what equal ones take on average.
     scenario.mapreduce.task_variation = 0.0;
-    let recorded = Recorded { job, likeness, interfaces, remark };
+    let recorded = Recorded { job, likeness, counted, remark };
     let told = Told { recorded: Some(&recorded), changes: &[] };
     let single = runs::single(&scenario, told, None, target, &effort);
     meter.finish();
@@ -68,6 +68,10 @@ pub fn predict(
                 "with the attempts where and when they were: {}: {:.1} {} ({error:+.1} %)\n",
                 row.name, row.predicted, row.unit
             ))?;
+        }
+        let of_store = single.comparison.iter().flat_map(|comparison| &comparison.rows);
+        for row in of_store.filter(|row| row.unit == results::REQUESTS) {
+            emit(&format!("{}: {} simulated, {} real\n", row.name, row.predicted, row.actual))?;
         }
         emit(&format!("the page: {}/report.html\n", target.display()))?;
     }

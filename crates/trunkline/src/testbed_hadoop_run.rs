@@ -11,7 +11,7 @@ use crate::testbed_hadoop_predict::{Predicted, predict};
 use crate::{emit, interrupt};
 use history::JobHistory;
 use runs::{Clock, Error, Folder, Inputs, Which};
-use scenario::Scenario;
+use scenario::{FileSystem, Job as ScenarioJob, Scenario};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::fs::{self, File, TryLockError};
@@ -19,7 +19,10 @@ use std::io::{self, IsTerminal, Write as _};
 use std::path::Path;
 use std::time::Duration;
 use testbed::hadoop::faults::{Deed, FaultSession};
-use testbed::hadoop::{self, Check, Client, HadoopError, Hdfs, Input, Job, Kind, Load, Ran, Running, Sample};
+use testbed::hadoop::{
+    self, Check, Client, HadoopError, Hdfs, Input, Job, Kind, Load, Ran, RequestLog, Requests, Running, STORE_HOST,
+    Sample,
+};
 use testbed::link::{Host, Traffic};
 use units::{Bytes, Time};
 
@@ -38,6 +41,8 @@ struct Measured {
     links: Option<Value>,
     /// What was done of the cluster's faults.
     deeds: Vec<Deed>,
+    /// What the object store was asked, where there is one.
+    store: Option<Requests>,
 }
 
 impl Measured {
@@ -53,7 +58,7 @@ impl Measured {
 /// Runs a job, and leaves a folder with what it did.
 pub fn run(args: &Run) -> Result<(), Failure> {
     need_root()?;
-    let job = Job {
+    let mut job = Job {
         kind: args.job.clone(),
         text: if args.kat { Input::Words } else { Input::Lines },
         input: args.input,
@@ -61,6 +66,7 @@ pub fn run(args: &Run) -> Result<(), Failure> {
         reducers: args.reducers,
         properties: args.property.clone(),
         arguments: args.arguments.clone(),
+        in_store: [false; 2],
     };
     job.check()?;
     let (record, cluster) = running(&args.name)?;
@@ -68,6 +74,11 @@ pub fn run(args: &Run) -> Result<(), Failure> {
     let scenario = cluster.layout.scenario();
     let scenario_text = fs::read_to_string(&scenario).map_err(|error| Error::reading(&scenario, &error))?;
     let scenario = Scenario::parse("scenario.toml", &scenario_text, &[]).map_err(Error::Scenario)?;
+    if scenario.object_store.is_some() && job.kind != Kind::Pi {
+        let jobs = || scenario.job.iter();
+        job.in_store = [jobs().any(ScenarioJob::reads_objects), jobs().any(ScenarioJob::writes_objects)];
+        job.check()?;
+    }
     if !matches!(job.kind, Kind::Jar(_) | Kind::Pi) {
         // Input and output with their replicas, map output, and as much for merging it.
         let copies = 2 * u64::from(scenario.hdfs.replication) + 2;
@@ -125,10 +136,15 @@ pub fn one(args: &Run, job: &Job, cluster: &Running, scenario: Scenario, target:
     let (begin, end) = spans.fold((i64::MAX, 0), |all, span| (all.0.min(span.0), all.1.max(span.1)));
     Ok(Outcome {
         seconds: end.saturating_sub(begin).max(0) as f64 / 1e3,
-        into_workers: measured.traffic.iter().skip(1).map(|(_, traffic)| traffic.received).sum(),
+        into_workers: into_workers(&measured.traffic),
         predicted,
         others_s: load(&measured, begin, end).map_or(0.0, |load| load.other_s),
     })
+}
+
+fn into_workers(traffic: &[(String, Traffic)]) -> u64 {
+    let workers = traffic.iter().skip(1).filter(|(host, _)| host != STORE_HOST);
+    workers.map(|(_, traffic)| traffic.received).sum()
 }
 
 /// Keeps other jobs off a cluster: what is measured would be of both.
@@ -170,6 +186,7 @@ fn measure(args: &Run, job: &Job, cluster: &Running, scenario: &Scenario, folder
     let reading = |error: io::Error| Failure::Output(format!("cannot read the host's counters: {error}"));
     let counters = || cluster.hosts().iter().map(Host::traffic).collect::<io::Result<Vec<_>>>();
     let links = || -> Option<Value> { serde_json::from_slice(&fs::read(links_file(cluster_folder)).ok()?).ok() };
+    let log = RequestLog::open(&cluster.layout);
     let (links_before, traffic_before) = (links(), counters().map_err(reading)?);
     let mut samples = vec![Sample::take(cluster).map_err(reading)?];
     let mut shown = Shown::new(quiet);
@@ -209,6 +226,15 @@ fn measure(args: &Run, job: &Job, cluster: &Running, scenario: &Scenario, folder
     };
     let ran = ran.inspect_err(|_| prepared.discard())?;
     let deeds = deeds?;
+    let store = match log {
+        None => None,
+        Some(log) => {
+            let (lines, requests) = log.read()?;
+            let file = folder.join("requests.tsv");
+            fs::write(&file, lines).map_err(|error| Error::writing(&file, &error))?;
+            Some(requests)
+        }
+    };
     let traffic = counters().map_err(reading)?.into_iter().zip(traffic_before).zip(cluster.hosts());
     let traffic = traffic.map(|((now, then), host)| {
         let difference = Traffic { received: now.received - then.received, sent: now.sent - then.sent };
@@ -237,7 +263,7 @@ fn measure(args: &Run, job: &Job, cluster: &Running, scenario: &Scenario, folder
     if jobs.is_empty() && !matches!(check, Check::Unknown(_)) {
         return Err(HadoopError::Failed("the client told of no job".to_owned()).into());
     }
-    Ok(Measured { ran, check, samples, traffic, jobs, links, deeds })
+    Ok(Measured { ran, check, samples, traffic, jobs, links, deeds, store })
 }
 
 /// Progress on standard error: in place on a terminal, else a line now and then.
@@ -337,6 +363,7 @@ fn result_json(job: &Job, cluster: &Running, measured: &Measured) -> Value {
             "id": job.id, "state": format!("{:?}", job.state).to_lowercase(), "phases": phase(job),
         })).collect::<Vec<_>>(),
         "interfaces": traffic.collect::<Vec<_>>(),
+        "object_store": measured.store,
         "roles": roles,
         "links": measured.links,
         "faults": faults_json(measured),
@@ -411,9 +438,15 @@ fn host_facts() -> Value {
 
 /// The cluster as `trunkline import --cluster` takes it: its scenario, with a job that an import replaces.
 fn cluster_toml(mut scenario: Scenario) -> String {
+    let in_store = |uses: fn(&ScenarioJob) -> bool, key: &str, jobs: &[ScenarioJob]| {
+        let store = FileSystem::ObjectStore.word();
+        if jobs.iter().any(uses) { format!("{key} = {store:?}\n") } else { String::new() }
+    };
+    let stores = in_store(ScenarioJob::reads_objects, "input-store", &scenario.job)
+        + &in_store(ScenarioJob::writes_objects, "output-store", &scenario.job);
     scenario.job.clear();
     let without = scenario.to_toml().replacen("job = []\n", "", 1);
-    format!("{without}\n[job]        # replaced by the imported one\nworkload = \"generic\"\n")
+    format!("{without}\n[job]        # replaced by the imported one\nworkload = \"generic\"\n{stores}")
 }
 
 /// The run as `trunkline import --run` takes it.
@@ -424,6 +457,12 @@ fn run_toml(job: &Job, measured: &Measured) -> String {
     let _ = writeln!(text, "client_wall_s = {:.1}\n\n[interface_bytes]", measured.ran.wall_s);
     for (host, Traffic { received, sent }) in &measured.traffic {
         let _ = writeln!(text, "{host} = {{ received = {received}, sent = {sent} }}");
+    }
+    if let Some(store) = &measured.store {
+        text.push_str("\n[store_requests]\n");
+        for (kind, count) in &store.requests {
+            let _ = writeln!(text, "{kind} = {count}");
+        }
     }
     // The configuration itself is the file beside the history.
     text.push_str("\n[configuration]\n");
@@ -469,6 +508,23 @@ fn summary(job: &Job, cluster: &Running, measured: &Measured, target: &Path) -> 
         ]);
     }
     text.push_str(&table.shown(&screen));
+    if let Some(store) = &measured.store {
+        let kinds: Vec<String> = store.requests.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
+        let _ = write!(text, "requests to the object store: {}", kinds.join(", "));
+        let _ = match store.throttled {
+            0 => writeln!(text),
+            refused => writeln!(text, "; of them {refused} told to slow down"),
+        };
+        let (all, late) = (store.requests.values().sum::<u64>(), store.late);
+        if late > 0 {
+            let longest = store.longest_own_s;
+            let _ = writeln!(
+                text,
+                "{late} of {all} answers began later than the scenario's latency: the server itself took up to \
+                 {longest:.2} s"
+            );
+        }
+    }
     for deed in &measured.deeds {
         let [began, ended, ready] = times(measured, deed).map(|time| time.map(|s| format!("{s:.1} s")));
         let _ = write!(text, "{}", deed.what);

@@ -4,7 +4,7 @@ use super::job::{Piece, Split};
 use super::request::{Reader, Writer};
 use super::task::Env;
 use super::{JobId, MapReduce};
-use crate::ids::{AttemptId, NodeId, ObjectId, ReadId, WriteId};
+use crate::ids::{AttemptId, NodeId, ObjectId, Process, ReadId, WriteId};
 use crate::object_store::ObjectStore;
 use crate::platform::Platform;
 use crate::record::JobState;
@@ -101,6 +101,11 @@ impl Env<'_> {
         let replication = self.spec.workload.output_replication.map_or(config.replication, u32::from);
         self.hdfs.create_output(self.ctx, self.process, config.block_size, replication, owner)
     }
+    /// Commits a task without output of a job whose output is in the object store; none where nothing is asked for.
+    pub fn commit_nothing(&mut self, owner: Writer) -> Option<WriteId> {
+        let in_store = self.spec.output_store == FileSystem::ObjectStore;
+        in_store.then(|| self.store.commit_nothing(self.ctx, self.process, owner)).flatten()
+    }
     /// Appends bytes to an output stream.
     pub fn append(&mut self, write: WriteId, bytes: Bytes) {
         if ObjectStore::has_write(write) {
@@ -148,9 +153,25 @@ impl MapReduce {
             job.record.commit.get_or_insert(platform.ctx.now);
             let done = job.maps.iter().chain(&job.reduces).filter_map(|task| task.done);
             let files: Vec<Bytes> = done.filter_map(|id| self.attempts[id.0 as usize].object).collect();
-            platform.store.commit(platform.ctx, id, process, &files);
+            let tasks = job.maps.len() + job.reduces.len();
+            platform.store.commit(platform.ctx, id, process, tasks, &files);
         }
         true
+    }
+    /// A client is about to submit a job: it looks at what the job reads and writes in the object store.
+    pub(super) fn look_at_objects(&self, platform: &mut Platform, id: JobId, client: Process) {
+        let spec = &self.jobs[id.0 as usize].spec;
+        let [input, output] = [spec.input_store, spec.output_store].map(|store| store == FileSystem::ObjectStore);
+        platform.store.look_before_submission(platform.ctx, client, input, output);
+    }
+    /// A job's AppMaster is up: it makes the folders of the job's output in the object store.
+    pub(super) fn set_up_objects(&self, platform: &mut Platform, id: JobId) {
+        let job = &self.jobs[id.0 as usize];
+        if job.spec.output_store == FileSystem::ObjectStore
+            && let Some(process) = platform.yarn.master_process(job.application)
+        {
+            platform.store.set_up(platform.ctx, process);
+        }
     }
     /// The commit of a job's output is over.
     pub(crate) fn on_job_committed(&mut self, platform: &mut Platform, id: JobId, done: bool) {

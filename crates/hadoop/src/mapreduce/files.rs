@@ -113,7 +113,10 @@ impl MapReduce {
         while uploads.get(files.stored).is_some_and(|(bytes, _)| *bytes == Bytes::ZERO) {
             files.stored += 1;
         }
-        let Some(&(bytes, _)) = uploads.get(files.stored) else { return self.submit(platform, job) };
+        let Some(&(bytes, _)) = uploads.get(files.stored) else {
+            self.look_at_objects(platform, job, Process { node: master, id: CLIENT_PROCESS });
+            return self.submit(platform, job);
+        };
         if files.upload.is_none() {
             let client = Process { node: master, id: CLIENT_PROCESS };
             let write = platform.hdfs.create(
@@ -195,6 +198,7 @@ impl MapReduce {
 
     /// The AppMaster is up: it writes the job's configuration beside the history to come.
     pub(crate) fn open_history(&mut self, platform: &mut Platform, job: JobId) {
+        self.set_up_objects(platform, job);
         let files = &mut self.files[job.0 as usize];
         files.due = VecDeque::from([self.config.job_conf]);
         files.writing = None;

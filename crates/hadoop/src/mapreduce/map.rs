@@ -457,7 +457,14 @@ impl MapTask {
                 env.phase(Phase::Write);
                 env.close(output.write);
             }
-            None => self.stage = Stage::Done,
+            None => match env.commit_nothing(Writer::MapOutput(env.id)) {
+                Some(write) => {
+                    self.stage = Stage::Close;
+                    let appended = Bytes::ZERO;
+                    self.output = Some(Output { write, plain: 0.0, ratio: 0.0, compress: 0.0, appended, full: false });
+                }
+                None => self.stage = Stage::Done,
+            },
         }
     }
 }

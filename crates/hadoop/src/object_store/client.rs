@@ -580,6 +580,7 @@ impl ObjectStore {
 
     /// A process ends: its connections close, those with something under way at once.
     pub fn exit(&mut self, ctx: &mut Context, process: Process) {
+        self.drop_errands(ctx, process);
         self.forget(ctx, process);
         let Some(pool) = self.pools.remove(&process) else { return };
         for (conn, _) in pool.idle {

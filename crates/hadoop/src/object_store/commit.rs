@@ -4,6 +4,9 @@
 //! (`RenameOperation`). S3A's own committers leave uploads incomplete until the job's commit, which completes them
 //! (committers.md and committer_architecture.md of hadoop-aws). A job is committed by its AppMaster: with algorithm 1
 //! one file after the other (`FileOutputCommitter.mergePaths`), by S3A's committers `fs.s3a.committer.threads` at once.
+//!
+//! Which requests an operation is made of is what a server logged of Hadoop 3.5.0's
+//! (`crates/hadoop/tests/recorded/s3a`).
 
 use super::client::{Ask, Owner};
 use super::config::{ObjectStoreConfig, OutputCommitter};
@@ -48,6 +51,23 @@ const fn put_manifest() -> Ask {
     Ask::plain(Method::Put).with_up(wire::MANIFEST)
 }
 
+/// A folder's marker: an object of no length.
+const fn put_marker() -> Ask {
+    Ask::plain(Method::Put)
+}
+/// A path that may be an object or a folder is looked for as one, then as the other (`s3GetFileStatus`).
+fn look() -> [Step; 2] {
+    [head().into(), list().into()]
+}
+/// Steps of several operations, one after the other.
+macro_rules! steps {
+    ($($part:expr),* $(,)?) => {{
+        let mut all: Vec<Step> = Vec::new();
+        $(all.extend($part);)*
+        all
+    }};
+}
+
 /// Copies an object: whole, or from the threshold on in parts, all at once.
 fn copy(config: &ObjectStoreConfig, length: Bytes) -> Vec<Step> {
     let part = |copied: Bytes| Ask { copied, ..Ask::plain(Method::Copy).with_down(wire::XML) };
@@ -57,41 +77,107 @@ fn copy(config: &ObjectStoreConfig, length: Bytes) -> Vec<Step> {
     let size = config.multipart_size.max(Bytes::new(1));
     let parts = length.get().div_ceil(size.get());
     let asks = (0..parts).map(|turn| part(size.min(length - size * turn))).collect();
-    vec![post().into(), Step { asks, whole: false }, post().into()]
+    // The transfer manager asks for the length again.
+    vec![head().into(), post().into(), Step { asks, whole: false }, post().into()]
 }
 
-/// Renames an object: looks at both ends, copies, deletes.
+/// Renames an object: looks at both ends and at the new one's folder, copies, deletes; the folder in which it was is
+/// empty then, and gets a marker.
 fn rename(config: &ObjectStoreConfig, length: Bytes) -> Vec<Step> {
-    let mut steps: Vec<Step> = vec![head().into(), head().into(), list().into()];
-    steps.extend(copy(config, length));
-    steps.push(Ask::plain(Method::Delete).into());
-    steps
+    steps![
+        [head().into()],
+        look(),
+        [head().into(), head().into()],
+        copy(config, length),
+        [Ask::plain(Method::Delete).into(), list().into(), put_marker().into()],
+    ]
+}
+
+/// Renames the folder of a task with the one object in it. Other tasks' stand beside it, so that no marker is needed.
+fn rename_folder(config: &ObjectStoreConfig, length: Bytes) -> Vec<Step> {
+    let delete = Ask::plain(Method::Delete);
+    steps![look(), look(), look(), [head().into()], copy(config, length), [delete.into(), list().into()]]
+}
+
+/// Merges a task's file into the output folder (`FileOutputCommitter.mergePaths`): the folders are looked at and
+/// listed, then the file's place, then it is renamed.
+fn merge(config: &ObjectStoreConfig, length: Bytes) -> Vec<Step> {
+    steps![look(), [list().into()], look(), rename(config, length)]
+}
+
+/// Makes a folder: looks for it and for those above it, of which the output's is the only one that is not there.
+fn make_folder() -> Vec<Step> {
+    steps![[list().into(), head().into(), list().into(), head().into(), put_marker().into()]]
+}
+
+/// Before a task's first byte: whether its file is there, or a folder of its name; the magic committer makes the
+/// task's folder anew. A staging file is local.
+pub(super) fn create_steps(config: &ObjectStoreConfig) -> VecDeque<Step> {
+    match config.committer {
+        OutputCommitter::FileV1 | OutputCommitter::FileV2 => look().into(),
+        OutputCommitter::Directory => VecDeque::new(),
+        OutputCommitter::Magic => steps![look(), [list().into(), put_marker().into()]].into(),
+    }
+}
+
+/// What a task without output asks for: the file committer looks whether it has some; the magic one makes its folder,
+/// lists it, notes that there is nothing, and deletes it.
+pub(super) fn nothing_steps(config: &ObjectStoreConfig) -> VecDeque<Step> {
+    match config.committer {
+        OutputCommitter::FileV1 | OutputCommitter::FileV2 => look().into(),
+        OutputCommitter::Directory => VecDeque::new(),
+        OutputCommitter::Magic => {
+            let listed = [list().into(), head().into(), list().into(), put_marker().into()];
+            let deleted = [list().into(), Ask::plain(Method::Delete).into()];
+            steps![create_steps(config), listed, look(), deleted].into()
+        }
+    }
+}
+
+/// What an AppMaster asks for before its job's tasks: it makes the folder in which they will write.
+pub(super) fn setup_steps(config: &ObjectStoreConfig) -> VecDeque<Step> {
+    match config.committer {
+        // Two folders below the output's.
+        OutputCommitter::FileV1 | OutputCommitter::FileV2 => {
+            steps![[list().into(), head().into(), list().into(), head().into()], make_folder()].into()
+        }
+        // A marker of an earlier job is deleted; the output's folder is made; uploads that are left are listed.
+        OutputCommitter::Directory => steps![look(), look(), make_folder(), [list().into()]].into(),
+        OutputCommitter::Magic => {
+            let below = [list().into(), list().into(), put_marker().into()];
+            steps![look(), make_folder(), below].into()
+        }
+    }
+}
+
+/// What a client asks for before it submits a job: whether the output is there, and what the input consists of.
+pub(super) fn submit_steps(input: bool, output: bool) -> VecDeque<Step> {
+    let output = if output { look().to_vec() } else { Vec::new() };
+    let input = if input { steps![look(), [list().into()]] } else { Vec::new() };
+    steps![output, input].into()
 }
 
 /// What follows the last part of a stream: the upload's completion, and the commit of its task. `single` is the length
 /// of an object of one PUT.
 pub(super) fn task_steps(config: &ObjectStoreConfig, length: Bytes, single: Option<Bytes>) -> VecDeque<Step> {
-    let mut steps: Vec<Step> = Vec::new();
-    match config.committer {
-        OutputCommitter::FileV1 | OutputCommitter::FileV2 => {
-            match single {
-                Some(bytes) => steps.push(Step { asks: vec![Ask::plain(Method::Put).with_up(bytes)], whole: true }),
-                None => steps.push(post().into()),
-            }
-            steps.push(list().into());
-            steps.extend(rename(config, length));
-        }
+    let end = match single {
+        Some(bytes) => Step { asks: vec![Ask::plain(Method::Put).with_up(bytes)], whole: true },
+        None => post().into(),
+    };
+    let steps = match config.committer {
+        // Whether there is something to commit; where it is; and with algorithm 1 whether its place is taken.
+        OutputCommitter::FileV1 => steps![[end], look(), look(), look(), rename_folder(config, length)],
+        OutputCommitter::FileV2 => steps![[end], look(), look(), merge(config, length)],
         // The list of uploads goes to HDFS.
-        OutputCommitter::Directory => {}
-        OutputCommitter::Magic => {
-            // What is pending, and a marker of no length; then the task's list of them.
-            steps.push(put_manifest().into());
-            steps.push(Ask::plain(Method::Put).into());
-            steps.push(list().into());
-            steps.push(get_manifest().into());
-            steps.push(put_manifest().into());
-        }
-    }
+        OutputCommitter::Directory => Vec::new(),
+        // A marker, and what is pending; then the task's list of that, and its folder is deleted.
+        OutputCommitter::Magic => steps![
+            [put_marker().into(), put_manifest().into()],
+            [list().into(), head().into(), get_manifest().into(), put_manifest().into()],
+            look(),
+            [list().into(), post().into(), Ask::plain(Method::Delete).into()],
+        ],
+    };
     steps.into()
 }
 
@@ -132,43 +218,51 @@ pub(super) struct Commit {
     next: u32,
 }
 
-/// The requests of a job's commit, with the lengths of its tasks' files.
-fn stages(config: &ObjectStoreConfig, files: &[Bytes]) -> VecDeque<Stage> {
+/// The requests of the commit of a job of so many tasks, with the lengths of its tasks' files.
+fn stages(config: &ObjectStoreConfig, tasks: usize, files: &[Bytes]) -> VecDeque<Stage> {
     let threads = config.committer_threads.max(1) as usize;
     let for_each = |step: &dyn Fn(&Bytes) -> Vec<Step>, at_once: usize| Stage {
         rows: files.iter().map(|file| step(file).into()).collect(),
         at_once,
     };
-    let success = Stage::one([put_manifest().into()]);
-    // The temporary directory with what is in it: an object or a marker for each task.
+    // The temporary folder with what is in it: an object or a marker for each task.
     let pages = files.len().div_ceil(DELETED_AT_ONCE).max(1);
-    let clean = Stage::one((0..pages).flat_map(|_| [list().into(), post().into()]));
+    let page = || [list().into(), post().into()];
+    let clean = || Stage::one(steps![look(), (0..pages).flat_map(|_| page()), [list().into()]]);
+    let success = || Stage::one(steps![[list().into(), put_marker().into()]]);
+    let summary = Stage::one([Ask::plain(Method::Put).with_up(wire::SUMMARY).into()]);
+    // S3A's committers list uploads that are left, and look for folders of other committers.
     let stages = match config.committer {
         OutputCommitter::FileV1 => {
-            let merge = |length: &Bytes| {
-                let mut steps: Vec<Step> = vec![list().into()];
-                steps.extend(rename(config, *length));
-                steps
-            };
-            vec![for_each(&merge, 1), clean, success]
+            vec![Stage::one([list().into()]), for_each(&|length| merge(config, *length), 1), clean(), success()]
         }
-        OutputCommitter::FileV2 => vec![clean, success],
-        OutputCommitter::Directory => vec![for_each(&|_| vec![post().into()], threads), success],
+        OutputCommitter::FileV2 => vec![clean(), success()],
+        OutputCommitter::Directory => {
+            vec![for_each(&|_| vec![post().into()], threads), summary, Stage::one(steps![look(), [list().into()]])]
+        }
         OutputCommitter::Magic => vec![
             Stage::one([list().into()]),
-            for_each(&|_| vec![get_manifest().into()], threads),
+            // Tasks without output have noted that, too.
+            Stage { rows: vec![VecDeque::from([get_manifest().into()]); tasks].into(), at_once: threads },
             for_each(&|_| vec![post().into()], threads),
-            success,
-            clean,
+            summary,
+            Stage::one(steps![
+                [list().into()],
+                look(),
+                (0..pages).flat_map(|_| page()),
+                [Ask::plain(Method::Delete).into(), list().into()],
+                look(),
+            ]),
         ],
     };
     stages.into()
 }
 
 impl ObjectStore {
-    /// Commits a job's output, which is files of these lengths, from a process. [`Event::JobCommitted`] follows.
-    pub fn commit(&mut self, ctx: &mut Context, job: JobId, process: Process, files: &[Bytes]) {
-        let commit = Commit { process, stages: stages(&self.config, files), running: Vec::new(), next: 0 };
+    /// Commits the output of a job of so many tasks, which is files of these lengths, from a process.
+    /// [`Event::JobCommitted`] follows.
+    pub fn commit(&mut self, ctx: &mut Context, job: JobId, process: Process, tasks: usize, files: &[Bytes]) {
+        let commit = Commit { process, stages: stages(&self.config, tasks, files), running: Vec::new(), next: 0 };
         self.commits.insert(job, commit);
         self.go_on(ctx, job);
     }

@@ -19,7 +19,8 @@ pub(super) const PIECE: Bytes = Bytes::new(128 << 10);
 pub(super) const SEND_BUFFER: Bytes = Bytes::from_mib(4);
 /// How far the store sends ahead of a reader: the client's receive buffer.
 pub(super) const WINDOW: Bytes = Bytes::from_mib(1);
-/// Bodies of listings, of a small file of a committer, of a multipart upload's beginning and end.
+/// Bodies of listings, of a small file of a committer, of its `_SUCCESS`, of a multipart upload's beginning and end.
 pub(super) const LISTING: Bytes = Bytes::new(1_000);
-pub(super) const MANIFEST: Bytes = Bytes::new(2_000);
+pub(super) const MANIFEST: Bytes = Bytes::new(4_000);
+pub(super) const SUMMARY: Bytes = Bytes::new(10_000);
 pub(super) const XML: Bytes = Bytes::new(500);

@@ -6,7 +6,7 @@
 //! one another.
 
 use super::client::{Ask, Owner};
-use super::commit::{Step, task_steps};
+use super::commit::{Step, create_steps, nothing_steps, setup_steps, submit_steps, task_steps};
 use super::config::OutputCommitter;
 use super::request::{Method, Request};
 use super::{ObjectStore, wire};
@@ -22,7 +22,7 @@ use units::Bytes;
 /// Where a stream stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
-    /// It asks whether it may write.
+    /// It asks whether it may write, or makes its folder.
     Creating,
     /// Blocks are filled and uploaded.
     Open,
@@ -42,7 +42,10 @@ enum Upload {
 #[derive(Debug)]
 pub(super) struct Write {
     pub process: Process,
-    owner: Writer,
+    /// Who hears of it; nobody of an errand.
+    owner: Option<Writer>,
+    /// Whether it is an object, not only requests.
+    has_data: bool,
     key: u64,
     stage: Stage,
     upload: Upload,
@@ -65,19 +68,26 @@ pub(super) struct Write {
 impl ObjectStore {
     /// Opens an output stream to a new object.
     pub fn create(&mut self, ctx: &mut Context, process: Process, owner: impl Into<Writer>) -> WriteId {
-        self.next += 1;
-        let id = WriteId(super::OWN | self.next);
-        let key = u64::from(self.next);
         let committer = self.config.committer;
         let buffer = (self.config.disk_buffer || committer == OutputCommitter::Directory)
             .then(|| (self.next_disk(ctx, process.node), ctx.new_file()));
-        // A staging file is local, and below a magic path nothing is looked for (HADOOP-17833).
-        let asks = matches!(committer, OutputCommitter::FileV1 | OutputCommitter::FileV2);
+        let steps = create_steps(&self.config);
+        let id = self.open_write(process, Some(owner.into()), Stage::Creating, steps);
+        if let Some(write) = self.writes.get_mut(&id) {
+            (write.has_data, write.buffer) = (true, buffer);
+        }
+        self.next_of_creation(ctx, id);
+        id
+    }
+    fn open_write(&mut self, process: Process, owner: Option<Writer>, stage: Stage, steps: VecDeque<Step>) -> WriteId {
+        self.next += 1;
+        let id = WriteId(super::OWN | self.next);
         let write = Write {
             process,
-            owner: owner.into(),
-            key,
-            stage: if asks { Stage::Creating } else { Stage::Open },
+            owner,
+            has_data: false,
+            key: u64::from(self.next),
+            stage,
             upload: Upload::None,
             appended: Bytes::ZERO,
             buffered: Bytes::ZERO,
@@ -86,16 +96,57 @@ impl ObjectStore {
             parts: Vec::new(),
             owed: 0,
             closing: false,
-            buffer,
-            steps: VecDeque::new(),
+            buffer: None,
+            steps,
         };
         self.writes.insert(id, write);
-        if asks {
-            self.send(ctx, process, Ask::plain(Method::List).with_down(wire::LISTING), key, Owner::Write(id));
-        } else if committer == OutputCommitter::Magic {
+        id
+    }
+    /// The next request before the first byte, or the stream is open.
+    fn next_of_creation(&mut self, ctx: &mut Context, id: WriteId) {
+        let Some(write) = self.writes.get_mut(&id) else { return };
+        if !write.steps.is_empty() {
+            return self.next_step(ctx, id, Bytes::ZERO);
+        }
+        write.stage = Stage::Open;
+        if self.config.committer == OutputCommitter::Magic {
             self.begin_upload(ctx, id);
         }
-        id
+        self.advance_write(ctx, id);
+    }
+
+    /// Commits a task that has no output; none if its committer asks for nothing. [`WriteNews::Closed`] or
+    /// [`WriteNews::Failed`] follows.
+    pub fn commit_nothing(&mut self, ctx: &mut Context, process: Process, owner: impl Into<Writer>) -> Option<WriteId> {
+        let steps = nothing_steps(&self.config);
+        if steps.is_empty() {
+            return None;
+        }
+        let id = self.open_write(process, Some(owner.into()), Stage::Committing, steps);
+        self.next_step(ctx, id, Bytes::ZERO);
+        Some(id)
+    }
+    /// A client looks at the output and the input of a job, where these are here, before it submits it.
+    pub fn look_before_submission(&mut self, ctx: &mut Context, process: Process, input: bool, output: bool) {
+        self.errand(ctx, process, submit_steps(input, output));
+    }
+    /// An AppMaster makes the folders of a job's output.
+    pub fn set_up(&mut self, ctx: &mut Context, process: Process) {
+        self.errand(ctx, process, setup_steps(&self.config));
+    }
+    /// Requests for which nobody waits.
+    fn errand(&mut self, ctx: &mut Context, process: Process, steps: VecDeque<Step>) {
+        if !steps.is_empty() {
+            let id = self.open_write(process, None, Stage::Committing, steps);
+            self.next_step(ctx, id, Bytes::ZERO);
+        }
+    }
+    /// The errands of a process that ends.
+    pub(super) fn drop_errands(&mut self, ctx: &mut Context, process: Process) {
+        let own = self.writes.iter().filter(|(_, write)| write.owner.is_none() && write.process == process);
+        for id in own.map(|(id, _)| *id).collect::<Vec<_>>() {
+            self.abort_write(ctx, id);
+        }
     }
     fn next_disk(&mut self, ctx: &Context, node: NodeId) -> u32 {
         self.turns.entry(node).or_default().take(&ctx.nodes.info(node).disks, Data::Intermediate)
@@ -139,9 +190,11 @@ impl ObjectStore {
         }
     }
     pub(super) fn fail_write(&mut self, ctx: &mut Context, id: WriteId) {
-        let Some(writer) = self.writes.get(&id).map(|write| write.owner) else { return };
+        let Some(owner) = self.writes.get(&id).map(|write| write.owner) else { return };
         self.abort_write(ctx, id);
-        ctx.raise(Event::Write { write: id, news: WriteNews::Failed, writer });
+        if let Some(writer) = owner {
+            ctx.raise(Event::Write { write: id, news: WriteNews::Failed, writer });
+        }
     }
     /// The length of a stream that was closed; it is forgotten.
     pub fn take_length(&mut self, id: WriteId) -> Option<Bytes> {
@@ -189,7 +242,9 @@ impl ObjectStore {
         let held_up = !staged && (!write.waiting.is_empty() || write.stage == Stage::Creating);
         if write.buffered == write.appended && !held_up {
             for _ in 0..std::mem::take(&mut write.owed) {
-                ctx.raise(Event::Write { write: id, news: WriteNews::Room, writer: write.owner });
+                if let Some(writer) = write.owner {
+                    ctx.raise(Event::Write { write: id, news: WriteNews::Room, writer });
+                }
             }
         }
         let uploaded = write.waiting.is_empty() && write.parts.is_empty() && write.upload != Upload::Begun;
@@ -223,10 +278,15 @@ impl ObjectStore {
     fn next_step(&mut self, ctx: &mut Context, id: WriteId, at: Bytes) {
         let Some(write) = self.writes.get_mut(&id) else { return };
         let Some(step) = write.steps.pop_front() else {
-            let (length, writer) = (write.appended, write.owner);
+            let (length, owner, has_data) = (write.appended, write.owner, write.has_data);
             self.writes.remove(&id);
-            self.lengths.insert(id, length);
-            return ctx.raise(Event::Write { write: id, news: WriteNews::Closed, writer });
+            if has_data {
+                self.lengths.insert(id, length);
+            }
+            if let Some(writer) = owner {
+                ctx.raise(Event::Write { write: id, news: WriteNews::Closed, writer });
+            }
+            return;
         };
         let (process, key) = (write.process, write.key);
         let buffer = write.buffer.filter(|_| step.whole).map(|(disk, stream)| (disk, stream, at));
@@ -255,7 +315,12 @@ impl ObjectStore {
                 }
                 return;
             }
-            Stage::Creating => write.stage = Stage::Open,
+            Stage::Creating => {
+                if write.parts.is_empty() {
+                    self.next_of_creation(ctx, id);
+                }
+                return;
+            }
             Stage::Open if of_part.is_none() => write.upload = Upload::Ready,
             Stage::Open => {}
         }

@@ -21,7 +21,8 @@ impl Hosts {
     pub fn of_all(jobs: &[&JobHistory], workers: Option<u32>) -> Self {
         let tasks = || jobs.iter().flat_map(|job| job.maps.iter().chain(&job.reduces));
         let attempts = tasks().flat_map(|t| &t.attempts).map(|a| &a.host);
-        let preferred = tasks().flat_map(|t| &t.preferred_hosts);
+        // Of a file that is near no node (an object store's) Hadoop says that it is on `localhost`.
+        let preferred = tasks().flat_map(|t| &t.preferred_hosts).filter(|name| *name != "localhost");
         let masters = jobs.iter().flat_map(|job| &job.masters).map(|master| &master.host);
         let names: BTreeSet<_> = attempts.chain(preferred).chain(masters).collect();
         let mut names: Vec<_> = names.into_iter().filter(|name| !name.is_empty()).cloned().collect();

@@ -19,6 +19,7 @@ mod record;
 mod replay;
 mod settings;
 mod spills;
+mod store;
 mod work;
 mod workload;
 
@@ -31,7 +32,7 @@ pub use hosts::Hosts;
 pub use many::{Extent, ImportedMany};
 pub use record::{Moments, Record};
 pub use replay::{UnknownHosts, replay};
-pub use settings::{Codec, Interface, Settings, SettingsError, Uber};
+pub use settings::{Codec, Counted, Interface, Settings, SettingsError, Uber};
 pub use work::{Machines, Work};
 pub use workload::workload;
 
@@ -143,7 +144,9 @@ impl std::error::Error for ImportError {}
 
 /// Imports one job.
 pub fn import(job: &JobHistory, sources: &Sources) -> Result<Imported, ImportError> {
-    let job = &durations::needed(job);
+    let mut job = durations::needed(job);
+    let stored = store::counted(&mut job);
+    let job = &job;
     if job.maps.is_empty() {
         return Err(ImportError::Empty(job.id.clone()));
     }
@@ -190,7 +193,7 @@ pub fn import(job: &JobHistory, sources: &Sources) -> Result<Imported, ImportErr
         overhead: scenario.mapreduce.task_overhead,
         sort: generic.map_or(0.0, |c| c.sort * 1e9),
         spill: generic.map_or(0.0, |c| c.spill * 1e9),
-        block: scenario.hdfs.block,
+        block: stored.block(&scenario),
         replication: scenario.hdfs.replication,
         start: scenario.mapreduce.jvm_start.as_secs_f64(),
         master_start: (scenario.mapreduce.jvm_start + scenario.mapreduce.am_start).as_secs_f64(),
@@ -260,6 +263,7 @@ pub fn import(job: &JobHistory, sources: &Sources) -> Result<Imported, ImportErr
             .ok_or_else(|| ImportError::Writer(writer.id.clone(), calibration.splits.len()))?;
         notes.insert("job.file-writers".into(), format!("hosts of the maps of {}", printable(&writer.id)));
     }
+    stored.apply(&mut scenario, &mut notes, &mut assumed);
     let record = by_durations.then(|| Record::of(job, &hosts));
     if let Some(record) = &record {
         let number = |host: &str| hosts.number(host);

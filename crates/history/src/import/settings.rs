@@ -19,9 +19,18 @@ pub struct Interface {
     pub sent: u64,
 }
 
+/// What was counted of a recorded run beside its job's history; what was not is empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counted {
+    /// The bytes at hosts' interfaces.
+    pub interfaces: Vec<Interface>,
+    /// Requests to the object store, by what they do (`get`, `head`, `list`, `put`, `post`, `copy`, `delete`).
+    pub store_requests: Vec<(String, u64)>,
+}
+
 /// The settings of a run: those of a job's configuration, and those of a description, a TOML file with Hadoop's
-/// properties in `[configuration]`, `network_rate_per_worker`, `job_jar_bytes`, and `[interface_bytes]` with `received`
-/// and `sent` of each host.
+/// properties in `[configuration]`, `network_rate_per_worker`, `job_jar_bytes`, `[interface_bytes]` with `received` and
+/// `sent` of each host, and `[store_requests]` with how many requests of each kind an object store had.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
     /// Scenario keys, their values as TOML, and the property that each comes from.
@@ -36,8 +45,8 @@ pub struct Settings {
     pub uber: Option<Uber>,
     /// The rate to which each worker's link is shaped.
     pub shaped: Option<String>,
-    /// The bytes counted at the interfaces.
-    pub interfaces: Vec<Interface>,
+    /// What was counted beside the history.
+    pub counted: Counted,
 }
 
 /// What compresses, by the class that a configuration names.
@@ -141,8 +150,12 @@ impl Settings {
             settings.keys.push(("mapreduce.job-jar", format!("\"{} B\"", bytes.as_str()), "job_jar_bytes".to_owned()));
         }
         if let Some(hosts) = table.get("interface_bytes") {
-            settings.interfaces = interfaces(hosts)
+            settings.counted.interfaces = interfaces(hosts)
                 .map_err(|at| SettingsError { line: line(at), message: INTERFACE_BYTES.to_owned() })?;
+        }
+        if let Some(kinds) = table.get("store_requests") {
+            settings.counted.store_requests =
+                requests(kinds).map_err(|at| SettingsError { line: line(at), message: STORE_REQUESTS.to_owned() })?;
         }
         Ok(settings)
     }
@@ -165,9 +178,23 @@ impl Settings {
             combiner: self.combiner.or(later.combiner),
             uber: self.uber.or(later.uber),
             shaped: self.shaped.or(later.shaped),
-            interfaces: if self.interfaces.is_empty() { later.interfaces } else { self.interfaces },
+            counted: if self.counted == Counted::default() { later.counted } else { self.counted },
         }
     }
+}
+
+const STORE_REQUESTS: &str = "[store_requests] needs `KIND = COUNT`";
+
+/// The kinds of `[store_requests]`, or the offset of a malformed part.
+fn requests(table: &Spanned<DeValue<'_>>) -> Result<Vec<(String, u64)>, usize> {
+    let DeValue::Table(kinds) = table.get_ref() else { return Err(table.span().start) };
+    let kind = |(kind, count): (&Spanned<Cow<'_, str>>, &Spanned<DeValue<'_>>)| match count.get_ref() {
+        DeValue::Integer(of) => {
+            of.as_str().parse().map(|of| (kind.get_ref().clone().into_owned(), of)).map_err(|_| count.span().start)
+        }
+        _ => Err(count.span().start),
+    };
+    kinds.iter().map(kind).collect()
 }
 
 const INTERFACE_BYTES: &str = "[interface_bytes] needs `HOST = { received = BYTES, sent = BYTES }`";

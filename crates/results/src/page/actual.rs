@@ -1,8 +1,9 @@
 //! A run that re-does a recorded job, beside the record.
 
 use super::data::{Comparison, ComparisonRow};
+use crate::object_store::REQUESTS;
 use crate::{AttemptState, Phase, RunResult, TaskKind};
-use history::import::{Hosts, Interface};
+use history::import::{Counted, Hosts};
 use history::{Attempt, JobHistory, Task};
 use units::Time;
 
@@ -22,12 +23,14 @@ struct Figures {
 }
 
 impl Comparison {
-    /// The run's first job beside the history of the job that it re-does, and what went through the interfaces of the
-    /// workers that the history names beside what was counted there in its run, as far as it was.
-    pub fn with_actual(result: &RunResult, history: &JobHistory, interfaces: &[Interface], note: &str) -> Self {
+    /// The run's first job beside the history of the job that it re-does; and what went through the interfaces of the
+    /// workers that the history names, and what an object store was asked, beside what was counted there in its run, as
+    /// far as it was.
+    pub fn with_actual(result: &RunResult, history: &JobHistory, beside: &Counted, note: &str) -> Self {
         let (mut predicted, mut actual) = (simulated(result), recorded(history));
         let hosts = Hosts::of(history, Some(result.nodes.len().saturating_sub(1) as u32));
-        let counted = || interfaces.iter().filter_map(|interface| Some((interface, hosts.number(&interface.host)?)));
+        let counted =
+            || beside.interfaces.iter().filter_map(|interface| Some((interface, hosts.number(&interface.host)?)));
         for (interface, number) in counted() {
             let Some(node) = result.nodes.get(number as usize) else { continue };
             let add = |sum: &mut Option<f64>, bytes: u64| *sum = Some(sum.unwrap_or_default() + bytes as f64);
@@ -52,9 +55,39 @@ impl Comparison {
             row("workers' interfaces, received", "B", predicted.received, actual.received),
             row("workers' interfaces, sent", "B", predicted.sent, actual.sent),
         ];
-        let rows = rows.into_iter().flatten().collect();
+        let rows = rows.into_iter().flatten().chain(of_store(result, beside)).collect();
         Self { title: "Predicted beside recorded".to_owned(), note: note.to_owned(), rows }
     }
+}
+
+/// What went through the object store's interface, and what it was asked.
+fn of_store(result: &RunResult, beside: &Counted) -> Vec<ComparisonRow> {
+    let Some(store) = &result.object_store else { return Vec::new() };
+    let row = |name: String, unit, predicted: u64, actual: u64| ComparisonRow {
+        name,
+        unit,
+        predicted: predicted as f64,
+        actual: actual as f64,
+        interval: None,
+    };
+    let mut rows = Vec::new();
+    if let Some(interface) = beside.interfaces.iter().find(|interface| interface.host == crate::STORE_NAME) {
+        for (way, predicted, actual) in [
+            ("received", store.interface_received.get(), interface.received),
+            ("sent", store.interface_sent.get(), interface.sent),
+        ] {
+            rows.push(row(format!("the object store's interface, {way}"), "B", predicted, actual));
+        }
+    }
+    if !beside.store_requests.is_empty() {
+        for (kind, predicted) in &store.requests {
+            let actual = beside.store_requests.iter().find(|(known, _)| known == kind).map_or(0, |(_, count)| *count);
+            if actual.max(*predicted) > 0 {
+                rows.push(row(format!("requests to the object store, {kind}"), REQUESTS, *predicted, actual));
+            }
+        }
+    }
+    rows
 }
 
 fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {

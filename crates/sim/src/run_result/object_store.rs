@@ -4,16 +4,22 @@ use crate::cluster::Driver;
 use hadoop::object_store::Method;
 use results::{Balance, RunResult, StoreUse};
 use scenario::Scenario;
+use transport::Interface;
 
 /// Fills in what became of requests, where the scenario has a store, and its conservation law.
-pub(super) fn fill(scenario: &Scenario, driver: &Driver, result: &mut RunResult) {
+pub(super) fn fill(scenario: &Scenario, driver: &Driver, interfaces: &[Interface], result: &mut RunResult) {
     if scenario.object_store.is_none() {
         return;
     }
     let store = driver.cluster.object_store();
     let (done, (moving, _)) = (store.counters(), store.under_way());
+    // Hosts of the topology are the nodes, and a store that is none stands behind them.
+    let node = store.config().node.0;
+    let interface = interfaces.get(node as usize).copied().unwrap_or_default();
     result.object_store = Some(StoreUse {
-        node: store.config().node.0,
+        node,
+        interface_received: interface.received,
+        interface_sent: interface.sent,
         requests: Method::ALL.iter().map(|method| (method.name(), done.requests[*method as usize])).collect(),
         throttled: done.throttled,
         retries: done.retries,

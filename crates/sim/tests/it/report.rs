@@ -1,6 +1,6 @@
 //! The page's data, from results made by hand: what each number must be is said here, not read off the code.
 
-use history::import::Interface;
+use history::import::{Counted, Interface};
 use results::page::{Comparison, ComparisonRow, ReportData, SCHEMA, render};
 use results::{
     Attempt, AttemptState, Balance, Breakdown, CriticalSegment, Disk, Event, Flow, Interval, Job, JobBytes, JobState,
@@ -372,7 +372,8 @@ fn a_run_stands_beside_the_history_that_it_re_does() {
     // A worker's interface, the master's, which is none, and one of a host that the job did not use.
     let interface = |host: &str, received, sent| Interface { host: host.to_owned(), received, sent };
     let interfaces = [interface("w1", 70_000_000, 60_000_000), interface("m", 1, 2), interface("elsewhere", 3, 4)];
-    let data = Comparison::with_actual(&result(), &jobs[0], &interfaces, "");
+    let counted = Counted { interfaces: interfaces.into(), store_requests: Vec::new() };
+    let data = Comparison::with_actual(&result(), &jobs[0], &counted, "");
     let rows: Vec<_> = data.rows.iter().map(|row| (row.name.as_str(), row.predicted, row.actual)).collect();
     // The run above, launched at 0.5 s, with no map output; the history, read with an independent decoder.
     let want = [

@@ -4,23 +4,27 @@ use super::HadoopError;
 use super::daemons::{Daemon, KINDS_OF_MASTER, KINDS_OF_WORKER, Kind};
 use super::faults::{self, Disk};
 use super::http::{Request, ask, get};
+use super::install::StoreJars;
 use super::job;
 use super::layout::{Layout, Owner};
 use super::running::{DaemonRecord, HostRecord, Ready};
 use super::scenario::word;
 use super::settings::{self, HISTORY_HTTP, NAME_NODE_HTTP, RESOURCE_MANAGER_HTTP};
+use super::store::{self, Credentials};
 use super::tools::Java;
 use crate::link::{Clock, Host, Links, Spoke, Star, StarSettings};
 use nix::mount::{MsFlags, mount};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{WaitPidFlag, waitpid};
-use nix::unistd::Pid;
-use scenario::Scenario;
+use nix::unistd::{Pid, chown};
+use scenario::{ObjectStore, Scenario};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
 use std::io;
+use std::net::Ipv4Addr;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
@@ -45,6 +49,8 @@ pub struct Plan {
     pub own_jar: PathBuf,
     /// The jar of placement by key.
     pub placement_jar: PathBuf,
+    /// What the object store needs, where the scenario has one.
+    pub store: Option<StoreJars>,
     /// The Java runtime of daemons and clients.
     pub java: Java,
     /// What the scenario's disks read and write, in bytes per second: what slow disks are a part of.
@@ -84,8 +90,13 @@ impl Cluster {
             say(&format!("making a disk for {}", names[host]));
             disks.insert(host, Disk::under(&layout.node(names[host]), &layout, &owner)?);
         }
-        write_files(plan, &layout, &names)?;
+        let key = plan.store.as_ref().map(|_| Credentials::random()).transpose()?;
+        write_files(plan, &layout, &names, (key.as_ref(), &owner))?;
         mount_over(&plan.jars, &layout.jars())?;
+        if let Some(store) = &plan.store {
+            mount_over(&store.client, &layout.store_client())?;
+            mount_over(&store.server, &layout.store_server())?;
+        }
         mount_over(&layout.hosts(), Path::new("/etc/hosts"))?;
         if Path::new("/etc/resolv.conf").exists() {
             // No server is to be asked for a name: the question would wait for its time-out.
@@ -101,6 +112,10 @@ impl Cluster {
         let star = Star::up(&plan.spokes, &settings)?;
         let (java, disk_rates) = (plan.java.clone(), plan.disk_rates);
         let mut cluster = Self { star, daemons: Vec::new(), disks, disk_rates, java, layout, owner, ready: None };
+        if let (Some(key), Some(of)) = (&key, &plan.scenario.object_store) {
+            say("starting the object store");
+            cluster.start_store(of, plan.scenario.run.seed, key)?;
+        }
         say("starting YARN, formatting HDFS");
         cluster.start(Kind::ResourceManager)?;
         cluster.start(Kind::NodeManager)?;
@@ -152,9 +167,29 @@ impl Cluster {
         (0..self.star.hosts().len()).try_for_each(|index| self.start_at(index, kind))
     }
 
+    /// Starts the object store on its host.
+    fn start_store(&mut self, of: &ObjectStore, seed: u64, key: &Credentials) -> Result<(), HadoopError> {
+        let index = self.star.hosts().iter().position(|host| host.name() == store::HOST);
+        let index = index.ok_or_else(|| HadoopError::Failed("the object store has no host".to_owned()))?;
+        let settings = store::properties(of, seed, &self.layout, Star::address(index), key);
+        let host = &self.star.hosts()[index];
+        self.daemons.push(Daemon::start_store(host, &self.java, &self.layout, &self.owner, &settings)?);
+        Ok(())
+    }
+
+    /// The address of the object store's server, where there is one.
+    fn store_address(&self) -> Option<(Ipv4Addr, u16)> {
+        let index = self.star.hosts().iter().position(|host| host.name() == store::HOST)?;
+        Some((Star::address(index), store::PORT))
+    }
+
     /// Starts the daemon of a kind on a host, if it has one.
     fn start_at(&mut self, index: usize, kind: Kind) -> Result<(), HadoopError> {
-        let kinds: &[Kind] = if index == 0 { &KINDS_OF_MASTER } else { &KINDS_OF_WORKER };
+        let kinds: &[Kind] = match (index, self.star.hosts()[index].name()) {
+            (0, _) => &KINDS_OF_MASTER,
+            (_, store::HOST) => &[],
+            _ => &KINDS_OF_WORKER,
+        };
         if kinds.contains(&kind) {
             let host = &self.star.hosts()[index];
             self.daemons.push(Daemon::start(kind, host, &self.java, &self.layout, &self.owner)?);
@@ -223,13 +258,14 @@ impl Cluster {
 
     /// Waits until every worker is there for HDFS and for YARN, and the history server answers.
     fn wait(&mut self, clock: &Clock, stop: &(dyn Fn() -> bool + Sync)) -> Result<(), HadoopError> {
-        let workers = self.star.hosts().len() as u64 - 1;
+        let store = self.store_address();
+        let workers = self.star.hosts().len() as u64 - 1 - u64::from(store.is_some());
         loop {
             if stop() {
                 return Err(HadoopError::Interrupted);
             }
             self.look()?;
-            let waits = waits_for(self.master(), workers);
+            let waits = waits_for(self.master(), workers, store);
             let Some(what) = waits else { return Ok(()) };
             if clock.now() > PATIENCE {
                 let said: Vec<String> = self.daemons.iter().map(Daemon::said).filter(|said| !said.is_empty()).collect();
@@ -294,7 +330,7 @@ fn reap(daemons: &[Daemon]) {
 }
 
 /// What is not ready yet.
-fn waits_for(master: &Host, workers: u64) -> Option<&'static str> {
+fn waits_for(master: &Host, workers: u64, store: Option<(Ipv4Addr, u16)>) -> Option<&'static str> {
     let at = |port: u16, path: &str| -> Option<Value> {
         serde_json::from_slice(&get(master, (Star::address(0), port), path).ok()?).ok()
     };
@@ -308,15 +344,33 @@ fn waits_for(master: &Host, workers: u64) -> Option<&'static str> {
     if metrics.and_then(|metrics| metrics["clusterMetrics"]["activeNodes"].as_u64()) != Some(workers) {
         return Some("YARN");
     }
-    at(HISTORY_HTTP, "/ws/v1/history/info").is_none().then_some("the history server")
+    if at(HISTORY_HTTP, "/ws/v1/history/info").is_none() {
+        return Some("the history server");
+    }
+    // Whatever it says to one who has no key.
+    let answers = |to| ask(master, to, Request::new("GET", "/"), |_| Ok(())).is_ok();
+    store.is_some_and(|to| !answers(to)).then_some("the object store")
 }
 
-fn write_files(plan: &Plan, layout: &Layout, names: &[&str]) -> Result<(), HadoopError> {
+fn write_files(
+    plan: &Plan,
+    layout: &Layout,
+    names: &[&str],
+    (key, owner): (Option<&Credentials>, &Owner),
+) -> Result<(), HadoopError> {
     let write = |path: PathBuf, text: &str| {
         fs::write(&path, text).map_err(HadoopError::system(format!("write {}", path.display())))
     };
-    for (name, text) in settings::files(&plan.scenario, layout) {
-        write(layout.conf().join(name), &text)?;
+    for (name, text) in settings::files(&plan.scenario, layout, key) {
+        let file = layout.conf().join(name);
+        write(file.clone(), "")?;
+        if key.is_some() {
+            // The key is the daemons' and their clients'.
+            let closed = fs::set_permissions(&file, fs::Permissions::from_mode(0o600))
+                .and_then(|()| chown(&file, Some(owner.uid), Some(owner.gid)).map_err(io::Error::from));
+            closed.map_err(HadoopError::system(format!("write {}", file.display())))?;
+        }
+        write(file, &text)?;
     }
     let mut hosts = "127.0.0.1 localhost\n".to_owned();
     for (index, name) in names.iter().enumerate() {
@@ -325,7 +379,9 @@ fn write_files(plan: &Plan, layout: &Layout, names: &[&str]) -> Result<(), Hadoo
     }
     write(layout.hosts(), &hosts)?;
     write(layout.scenario(), &plan.scenario.to_toml())?;
-    for (jar, to) in [(&plan.own_jar, layout.own_jar()), (&plan.placement_jar, layout.placement_jar())] {
+    let front = plan.store.as_ref().map(|store| (&store.front, layout.store_front()));
+    let jars = [(&plan.own_jar, layout.own_jar()), (&plan.placement_jar, layout.placement_jar())];
+    for (jar, to) in jars.into_iter().chain(front) {
         fs::copy(jar, to).map_err(HadoopError::system(format!("copy {}", jar.display())))?;
     }
     Ok(())

@@ -7,7 +7,7 @@ use super::tools::{Java, last_lines};
 use super::words::end_of;
 use crate::link::Host;
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -27,6 +27,8 @@ pub enum Kind {
     NodeManager,
     /// Keeps and serves histories of jobs.
     HistoryServer,
+    /// The object store's server.
+    ObjectStore,
 }
 
 pub const KINDS_OF_MASTER: [Kind; 3] = [Kind::NameNode, Kind::ResourceManager, Kind::HistoryServer];
@@ -41,6 +43,7 @@ impl Kind {
             Self::ResourceManager => "resourcemanager",
             Self::NodeManager => "nodemanager",
             Self::HistoryServer => "historyserver",
+            Self::ObjectStore => "objectstore",
         }
     }
     const fn class(self) -> &'static str {
@@ -50,13 +53,14 @@ impl Kind {
             Self::ResourceManager => "org.apache.hadoop.yarn.server.resourcemanager.ResourceManager",
             Self::NodeManager => "org.apache.hadoop.yarn.server.nodemanager.NodeManager",
             Self::HistoryServer => "org.apache.hadoop.mapreduce.v2.hs.JobHistoryServer",
+            Self::ObjectStore => "ObjectStore",
         }
     }
     /// Largest heap, as Java takes it.
     const fn heap(self) -> &'static str {
         match self {
             Self::DataNode => "-Xmx64m",
-            Self::ResourceManager => "-Xmx128m",
+            Self::ResourceManager | Self::ObjectStore => "-Xmx128m",
             Self::NameNode | Self::NodeManager | Self::HistoryServer => "-Xmx96m",
         }
     }
@@ -89,6 +93,26 @@ impl Daemon {
         let begins = log.metadata().map_err(HadoopError::system(what()))?.len();
         let child = host.spawn(&mut command).map_err(HadoopError::system(what()))?;
         Ok(Self { kind, host: host.name().to_owned(), child, log, begins })
+    }
+
+    /// Starts the object store's server with its settings, which are in no list of processes.
+    pub fn start_store(
+        host: &Host,
+        java: &Java,
+        layout: &Layout,
+        owner: &Owner,
+        settings: &str,
+    ) -> Result<Self, HadoopError> {
+        let what = || HadoopError::system("start the object store");
+        let (kind, log) = (Kind::ObjectStore, layout.node(host.name()).join("objectstore.log"));
+        let mut command = command(kind, host, java, layout, owner, &log).map_err(what())?;
+        let mut child = host.spawn(command.stdin(Stdio::piped())).map_err(what())?;
+        let input = child.stdin.take();
+        let daemon = Self { kind, host: host.name().to_owned(), child, log, begins: 0 };
+        if let Some(mut input) = input {
+            input.write_all(settings.as_bytes()).map_err(what())?;
+        }
+        Ok(daemon)
     }
 
     /// Makes HDFS's first image.
@@ -134,7 +158,7 @@ impl Daemon {
         let sign = match self.kind {
             Kind::DataNode => "successfully registered with NN",
             Kind::NodeManager => "Registered with ResourceManager",
-            Kind::NameNode | Kind::ResourceManager | Kind::HistoryServer => return true,
+            Kind::NameNode | Kind::ResourceManager | Kind::HistoryServer | Kind::ObjectStore => return true,
         };
         let said = || -> io::Result<String> {
             let mut log = File::open(&self.log)?;
@@ -181,7 +205,8 @@ fn command(
         command.arg(format!("--add-opens=java.base/{module}=ALL-UNNAMED"));
     }
     command.args(JVM).arg(kind.heap()).arg(format!("-D{NODE}={}", host.name()));
-    command.arg("-cp").arg(layout.java_class_path()).arg(kind.class());
+    let class_path = if kind == Kind::ObjectStore { layout.store_class_path() } else { layout.java_class_path() };
+    command.arg("-cp").arg(class_path).arg(kind.class());
     command.env_clear().env("JAVA_HOME", &java.home).env("HADOOP_CONF_DIR", layout.conf());
     command.env("PATH", "/usr/local/bin:/usr/bin:/bin").env("MALLOC_ARENA_MAX", "2").env("LANG", "C.UTF-8");
     command.current_dir(layout.node(host.name())).stdin(Stdio::null());

@@ -13,18 +13,46 @@ use std::process::Command;
 
 /// The version of Hadoop.
 pub const VERSION: &str = "3.5.0";
-const POM: &str = include_str!("../../hadoop/pom.xml");
 const WORD_COUNT: &str = include_str!("../../hadoop/WordCount.java");
-/// A line for each jar: its BLAKE3 digest in hexadecimal, and its name.
-const DIGESTS: &str = include_str!("../../hadoop/jars.b3");
+const STORE: &str = include_str!("../../hadoop/ObjectStore.java");
+
+/// Jars that Maven fetches together.
+struct Jars {
+    /// What they are, with what is fetched of them.
+    what: &'static str,
+    /// The folder in the cache.
+    folder: &'static str,
+    pom: &'static str,
+    /// A line for each jar: its BLAKE3 digest in hexadecimal, and its name.
+    digests: &'static str,
+}
+
+const HADOOP: Jars = Jars {
+    what: "Hadoop 3.5.0 by Maven: 113 MB",
+    folder: "lib",
+    pom: include_str!("../../hadoop/pom.xml"),
+    digests: include_str!("../../hadoop/jars.b3"),
+};
+/// The object store's client, in all of Hadoop's processes.
+const S3A: Jars = Jars {
+    what: "S3A by Maven: 13 MB",
+    folder: "s3a",
+    pom: include_str!("../../hadoop/s3a.xml"),
+    digests: include_str!("../../hadoop/s3a.b3"),
+};
+/// The object store's server.
+const S3PROXY: Jars = Jars {
+    what: "S3Proxy by Maven: 26 MB",
+    folder: "s3proxy",
+    pom: include_str!("../../hadoop/s3proxy.xml"),
+    digests: include_str!("../../hadoop/s3proxy.b3"),
+};
 /// A source of `hadoop/`: its path there, and its text.
 macro_rules! source {
     ($path:literal) => {
         ($path, include_str!(concat!("../../../../hadoop/src/main/java/", $path)))
     };
 }
-const JARS: &str = "lib";
-const PARTIAL: &str = "lib.partial";
 /// The class that is compiled here, and its jar.
 const WORD_COUNT_CLASS: &str = "WordCount";
 /// The sources of `hadoop/`, which Maven builds for clusters elsewhere.
@@ -53,6 +81,19 @@ pub struct Installation {
     pub own_jar: PathBuf,
     /// The jar of placement by key: the NameNode's policy, the AppMaster, and what `trunkline kat` starts.
     pub placement_jar: PathBuf,
+    /// What an object store needs, where one is wanted.
+    pub store: Option<StoreJars>,
+}
+
+/// An object store as it lies in the cache.
+#[derive(Clone, Debug)]
+pub struct StoreJars {
+    /// The folder of S3A's jars.
+    pub client: PathBuf,
+    /// The folder of the server's jars.
+    pub server: PathBuf,
+    /// The jar of the handler in front of the server, with the server's main class.
+    pub front: PathBuf,
 }
 
 /// The user's cache for Hadoop: below `XDG_CACHE_HOME`, else `~/.cache`.
@@ -63,10 +104,11 @@ pub fn cache() -> Result<PathBuf, HadoopError> {
     Ok(base.join("trunkline").join(format!("hadoop-{VERSION}")))
 }
 
-/// Whether all jars lie in a cache, and what it lacks to fetch them if not.
-pub fn lacking(cache: &Path) -> Option<HadoopError> {
-    let complete = is_complete(&cache.join(JARS)) && cache.join(OWN_JAR).is_file() && cache.join(placement()).is_file();
-    if complete {
+/// Whether all jars lie in a cache, and what it lacks to fetch them if not. `store` also wants an object store's.
+pub fn lacking(cache: &Path, store: bool) -> Option<HadoopError> {
+    let own = cache.join(OWN_JAR).is_file() && cache.join(placement()).is_file();
+    let of_store = || S3A.is_complete(cache) && S3PROXY.is_complete(cache) && cache.join(front()).is_file();
+    if HADOOP.is_complete(cache) && own && (!store || of_store()) {
         return None;
     }
     let missing = |tool: &str, package: &str| {
@@ -77,28 +119,43 @@ pub fn lacking(cache: &Path) -> Option<HadoopError> {
     missing("mvn", "maven").or_else(|| missing("javac", "openjdk-17-jdk-headless"))
 }
 
-/// Hadoop in a cache; what is not there is fetched and compiled. `say` hears what takes time.
-pub fn install(cache: &Path, java: &Java, say: &mut dyn FnMut(&str)) -> Result<Installation, HadoopError> {
+/// Hadoop in a cache, and an object store where `store` is set; what is not there is fetched and compiled. `say` hears
+/// what takes time.
+pub fn install(cache: &Path, java: &Java, store: bool, say: &mut dyn FnMut(&str)) -> Result<Installation, HadoopError> {
     let using = || HadoopError::system(format!("use the cache {}", cache.display()));
     fs::create_dir_all(cache).map_err(using())?;
     let lock = File::create(cache.join("lock")).map_err(using())?;
     let _lock = Flock::lock(lock, FlockArg::LockExclusive).map_err(|(_, error)| using()(error.into()))?;
-    let jars = cache.join(JARS);
-    if !is_complete(&jars) || differing(&jars)?.is_some() {
-        say(&format!("fetching Hadoop {VERSION} by Maven: 113 MB where they are not in its repository yet"));
-        fetch(cache)?;
-    }
+    let jars = HADOOP.have(cache, say)?;
     let own_jar = cache.join(OWN_JAR);
     if !own_jar.is_file() {
         say("compiling our own jobs");
-        compile(cache, java, &jars, &[(&format!("{WORD_COUNT_CLASS}.java"), WORD_COUNT)], &own_jar)?;
+        let sources = [(&*format!("{WORD_COUNT_CLASS}.java"), WORD_COUNT)];
+        compile(cache, java, (&jars, "11"), &sources, &own_jar)?;
     }
     let placement_jar = cache.join(placement());
     if !placement_jar.is_file() {
         say("compiling placement by key");
-        compile(cache, java, &jars, &PLACEMENT, &placement_jar)?;
+        compile(cache, java, (&jars, "11"), &PLACEMENT, &placement_jar)?;
     }
-    Ok(Installation { jars, own_jar, placement_jar })
+    let store = if store { Some(install_store(cache, java, say)?) } else { None };
+    Ok(Installation { jars, own_jar, placement_jar, store })
+}
+
+fn install_store(cache: &Path, java: &Java, say: &mut dyn FnMut(&str)) -> Result<StoreJars, HadoopError> {
+    let client = S3A.have(cache, say)?;
+    let server = S3PROXY.have(cache, say)?;
+    let front = cache.join(front());
+    if !front.is_file() {
+        say("compiling the object store's handler");
+        compile(cache, java, (&server, "17"), &[("ObjectStore.java", STORE)], &front)?;
+    }
+    Ok(StoreJars { client, server, front })
+}
+
+/// The name of the jar of the object store's handler, which follows from its source.
+fn front() -> String {
+    format!("trunkline-store-{}.jar", &blake3::hash(STORE.as_bytes()).to_hex()[..16])
 }
 
 /// The name of the jar of placement by key, which follows from its sources.
@@ -110,83 +167,102 @@ fn placement() -> String {
     format!("trunkline-hadoop-{}.jar", &hasher.finalize().to_hex()[..16])
 }
 
-/// The digests by name.
-fn digests() -> BTreeMap<&'static str, &'static str> {
-    DIGESTS.lines().filter_map(|line| line.split_once("  ")).map(|(digest, name)| (name, digest)).collect()
-}
-
-/// The names of all jars.
+/// The names of all of Hadoop's jars.
 pub fn jar_names() -> impl Iterator<Item = &'static str> {
-    digests().into_keys()
+    HADOOP.digests().into_keys()
 }
 
-/// Whether all jars are there; not whether they are whole.
-fn is_complete(jars: &Path) -> bool {
-    digests().keys().all(|name| jars.join(name).is_file())
-}
+impl Jars {
+    /// The digests by name.
+    fn digests(&self) -> BTreeMap<&'static str, &'static str> {
+        self.digests.lines().filter_map(|line| line.split_once("  ")).map(|(digest, name)| (name, digest)).collect()
+    }
 
-/// A file of the folder that is not a jar of ours: of another content, missing, or too many.
-fn differing(jars: &Path) -> Result<Option<String>, HadoopError> {
-    let reading = || HadoopError::system(format!("read {}", jars.display()));
-    let mut known = digests();
-    let mut names: Vec<_> = fs::read_dir(jars)
-        .map_err(reading())?
-        .map(|entry| entry.map(|entry| entry.file_name()))
-        .collect::<Result<_, _>>()
-        .map_err(reading())?;
-    names.sort();
-    for name in names {
-        let name = name.to_string_lossy().into_owned();
-        let mut hasher = blake3::Hasher::new();
-        let file = File::open(jars.join(&name)).map_err(reading())?;
-        hasher.update_reader(file).map_err(reading())?;
-        if known.remove(name.as_str()) != Some(hasher.finalize().to_hex().as_str()) {
-            return Ok(Some(name));
+    /// Whether all jars are there; not whether they are whole.
+    fn is_complete(&self, cache: &Path) -> bool {
+        self.digests().keys().all(|name| cache.join(self.folder).join(name).is_file())
+    }
+
+    /// A file of the folder that is not a jar of ours: of another content, missing, or too many.
+    fn differing(&self, jars: &Path) -> Result<Option<String>, HadoopError> {
+        let reading = || HadoopError::system(format!("read {}", jars.display()));
+        let mut known = self.digests();
+        let mut names: Vec<_> = fs::read_dir(jars)
+            .map_err(reading())?
+            .map(|entry| entry.map(|entry| entry.file_name()))
+            .collect::<Result<_, _>>()
+            .map_err(reading())?;
+        names.sort();
+        for name in names {
+            let name = name.to_string_lossy().into_owned();
+            let mut hasher = blake3::Hasher::new();
+            let file = File::open(jars.join(&name)).map_err(reading())?;
+            hasher.update_reader(file).map_err(reading())?;
+            if known.remove(name.as_str()) != Some(hasher.finalize().to_hex().as_str()) {
+                return Ok(Some(name));
+            }
         }
+        Ok(known.keys().next().map(|name| (*name).to_owned()))
     }
-    Ok(known.keys().next().map(|name| (*name).to_owned()))
+
+    /// Their folder in a cache; they are fetched where it has not all of them as we know them.
+    fn have(&self, cache: &Path, say: &mut dyn FnMut(&str)) -> Result<PathBuf, HadoopError> {
+        let jars = cache.join(self.folder);
+        if !self.is_complete(cache) || self.differing(&jars)?.is_some() {
+            say(&format!("fetching {} where they are not in its repository yet", self.what));
+            self.fetch(cache)?;
+        }
+        Ok(jars)
+    }
+
+    /// Lets Maven copy the jars, and puts them in place if they are those that we know.
+    fn fetch(&self, cache: &Path) -> Result<(), HadoopError> {
+        let Some(maven) = find("mvn") else {
+            return Err(HadoopError::missing("the program mvn", "apt-get install maven"));
+        };
+        let writing = || HadoopError::system(format!("write into {}", cache.display()));
+        let partial = cache.join(format!("{}.partial", self.folder));
+        let _ = fs::remove_dir_all(&partial);
+        fs::write(cache.join("pom.xml"), self.pom).map_err(writing())?;
+        let mut command = Command::new(maven);
+        let way = ["--batch-mode", "--quiet", "--strict-checksums", "dependency:copy-dependencies"];
+        command.current_dir(cache).args(way);
+        command.arg(format!("-DoutputDirectory={}", partial.display()));
+        finish(&mut command).map_err(|error| match error {
+            HadoopError::Failed(said) => HadoopError::missing(
+                self.what.split(':').next().unwrap_or_default().to_owned(),
+                format!("Maven could not fetch it; the same command goes on with what it has ({said})"),
+            ),
+            other => other,
+        })?;
+        if let Some(name) = self.differing(&partial)? {
+            let message = format!(
+                "{name}, as Maven fetched it, is not the file of our list of digests: remove it from Maven's \
+                 repository and try again"
+            );
+            return Err(HadoopError::Failed(message));
+        }
+        let jars = cache.join(self.folder);
+        let _ = fs::remove_dir_all(&jars);
+        fs::rename(&partial, &jars).map_err(writing())
+    }
 }
 
-/// Lets Maven copy the jars, and puts them in place if they are those that we know.
-fn fetch(cache: &Path) -> Result<(), HadoopError> {
-    let Some(maven) = find("mvn") else {
-        return Err(HadoopError::missing("the program mvn", "apt-get install maven"));
-    };
-    let writing = || HadoopError::system(format!("write into {}", cache.display()));
-    let partial = cache.join(PARTIAL);
-    let _ = fs::remove_dir_all(&partial);
-    fs::write(cache.join("pom.xml"), POM).map_err(writing())?;
-    let mut command = Command::new(maven);
-    command.current_dir(cache).args(["--batch-mode", "--quiet", "--strict-checksums", "dependency:copy-dependencies"]);
-    command.arg(format!("-DoutputDirectory={}", partial.display()));
-    finish(&mut command).map_err(|error| match error {
-        HadoopError::Failed(said) => HadoopError::missing(
-            format!("Hadoop {VERSION}"),
-            format!("Maven could not fetch it; the same command goes on with what it has ({said})"),
-        ),
-        other => other,
-    })?;
-    if let Some(name) = differing(&partial)? {
-        let message = format!(
-            "{name}, as Maven fetched it, is not the file of our list of digests: remove it from Maven's repository \
-             and try again"
-        );
-        return Err(HadoopError::Failed(message));
-    }
-    let jars = cache.join(JARS);
-    let _ = fs::remove_dir_all(&jars);
-    fs::rename(&partial, &jars).map_err(writing())
-}
-
-/// Compiles sources, paths and texts, into a jar.
-fn compile(cache: &Path, java: &Java, jars: &Path, sources: &[(&str, &str)], jar: &Path) -> Result<(), HadoopError> {
+/// Compiles sources, paths and texts, into a jar: with the jars of a folder, for a release of Java.
+fn compile(
+    cache: &Path,
+    java: &Java,
+    (jars, release): (&Path, &str),
+    sources: &[(&str, &str)],
+    jar: &Path,
+) -> Result<(), HadoopError> {
     let writing = || HadoopError::system(format!("write into {}", cache.display()));
     let folder = cache.join("jobs");
     let _ = fs::remove_dir_all(&folder);
     let classes = folder.join("classes");
     fs::create_dir_all(&classes).map_err(writing())?;
     let mut javac = Command::new(java.tool("javac")?);
-    javac.args(["-proc:none", "-nowarn", "--release", "11", "-cp"]).arg(jars.join("*")).arg("-d").arg(&classes);
+    javac.args(["-proc:none", "-nowarn", "--release", release, "-cp"]).arg(jars.join("*")).arg("-d").arg(&classes);
     for (path, text) in sources {
         let source = folder.join(path);
         fs::create_dir_all(source.parent().unwrap_or(&folder)).map_err(writing())?;
@@ -204,7 +280,8 @@ fn compile(cache: &Path, java: &Java, jars: &Path, sources: &[(&str, &str)], jar
 mod tests {
     use super::*;
 
-    /// With TRUNKLINE_WRITE_JARS set to a folder of jars that Maven has copied, writes the list of digests anew.
+    /// With TRUNKLINE_WRITE_JARS set to a folder of jars that Maven has copied, writes their list of digests anew, into
+    /// the file that TRUNKLINE_WRITE_DIGESTS names in `hadoop/`.
     #[test]
     fn every_jar_has_a_digest() {
         if let Some(folder) = std::env::var_os("TRUNKLINE_WRITE_JARS").map(PathBuf::from) {
@@ -217,27 +294,38 @@ mod tests {
                 })
                 .collect();
             lines.sort_by(|a, b| a[66..].cmp(&b[66..]));
-            fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/hadoop/jars.b3"), lines.concat()).expect("written");
+            let list = std::env::var("TRUNKLINE_WRITE_DIGESTS").unwrap_or_else(|_| "jars.b3".to_owned());
+            let list = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/hadoop")).join(list);
+            fs::write(list, lines.concat()).expect("written");
             return;
         }
-        let digests = digests();
-        assert_eq!(digests.len(), DIGESTS.lines().count());
-        assert!(digests.values().all(|digest| digest.len() == 64 && digest.bytes().all(|b| b.is_ascii_hexdigit())));
-        for name in ["hadoop-hdfs", "hadoop-mapreduce-client-app", "hadoop-yarn-server-nodemanager"] {
-            assert!(digests.contains_key(format!("{name}-{VERSION}.jar").as_str()), "{name}");
+        for (jars, names) in [
+            (
+                HADOOP,
+                ["hadoop-hdfs-3.5.0.jar", "hadoop-mapreduce-client-app-3.5.0.jar", "netty-handler-4.1.130.Final.jar"],
+            ),
+            (S3A, ["hadoop-aws-3.5.0.jar", "s3-2.35.4.jar", "s3-transfer-manager-2.35.4.jar"]),
+            (S3PROXY, ["s3proxy-4.0.0.jar", "s3-2.49.6.jar", "slf4j-simple-2.0.18.jar"]),
+        ] {
+            let digests = jars.digests();
+            assert_eq!(digests.len(), jars.digests.lines().count());
+            assert!(digests.values().all(|digest| digest.len() == 64 && digest.bytes().all(|b| b.is_ascii_hexdigit())));
+            assert!(names.iter().all(|name| digests.contains_key(name)), "{}", jars.what);
         }
+        assert!(HADOOP.what.contains(VERSION));
     }
 
     #[test]
     fn a_jar_of_other_content_a_missing_one_and_one_too_many_are_found() {
         let folder = std::env::temp_dir().join(format!("trunkline-jars-{}", std::process::id()));
         fs::create_dir_all(&folder).expect("made");
-        assert_eq!(differing(&folder).expect("read").as_deref(), digests().keys().next().copied(), "one is missing");
-        let name = *digests().keys().nth(3).expect("there are more");
+        let differing = || HADOOP.differing(&folder).expect("read");
+        assert_eq!(differing().as_deref(), HADOOP.digests().keys().next().copied(), "one is missing");
+        let name = *HADOOP.digests().keys().nth(3).expect("there are more");
         fs::write(folder.join(name), "not a jar").expect("written");
-        assert_eq!(differing(&folder).expect("read").as_deref(), Some(name));
+        assert_eq!(differing().as_deref(), Some(name));
         fs::rename(folder.join(name), folder.join("a-stranger.jar")).expect("renamed");
-        assert_eq!(differing(&folder).expect("read").as_deref(), Some("a-stranger.jar"));
+        assert_eq!(differing().as_deref(), Some("a-stranger.jar"));
         fs::remove_dir_all(&folder).expect("removed");
     }
 }

@@ -3,7 +3,7 @@
 use super::HadoopError;
 use super::check::{Check, counted, pi, validated};
 use super::client::Client;
-use super::hdfs::Hdfs;
+use super::files::Files;
 use super::running::Running;
 use super::text::{Counts, PATTERN, Text, matches};
 use std::fs;
@@ -87,14 +87,18 @@ pub struct Job {
     pub properties: Vec<String>,
     /// A jar's arguments.
     pub arguments: Vec<String>,
+    /// Whether its input and its output lie in the cluster's object store; else in HDFS.
+    pub in_store: [bool; 2],
 }
 
 /// What a job reads and must come to, once its input is there.
 #[derive(Debug)]
 pub struct Prepared<'a> {
     job: &'a Job,
-    cluster: &'a Running,
-    output: String,
+    input: Files<'a>,
+    output: Files<'a>,
+    /// The folder of the output.
+    to: String,
     jar: PathBuf,
     reference: Reference,
 }
@@ -114,7 +118,7 @@ enum Reference {
     None,
 }
 
-/// Where our inputs and outputs lie in HDFS.
+/// Where our inputs and outputs lie in HDFS; its name is that of the object store's bucket.
 const FOLDER: &str = "/trunkline";
 /// The folders of jobs' inputs and outputs.
 pub const FOLDERS: [&str; 2] = [FOLDER, "/benchmarks"];
@@ -160,6 +164,14 @@ impl Job {
         {
             return wrong(format!("`{property}` is not a property: it is written like name=value"));
         }
+        if self.in_store.contains(&true) && matches!(self.kind, Kind::DfsioWrite | Kind::DfsioRead | Kind::Jar(_)) {
+            let message = "is not told of the object store of the scenario's job: wordcount, terasort and grep are, \
+                and pi reads nothing";
+            return wrong(format!("{} {message}", self.name()));
+        }
+        if self.in_store[0] && matches!(self.text, Input::Placed(_)) {
+            return wrong("input in an object store is not laid out by key".to_owned());
+        }
         let largest = Bytes::from_mib(64 << 10);
         if self.input == Bytes::ZERO || self.input > largest {
             return wrong(format!("an input of {} is not more than nothing and at most {largest}", self.input));
@@ -172,32 +184,33 @@ impl Job {
 
     /// Makes the job's input where it is not there yet, and learns what must come of it.
     pub fn prepare<'a>(&'a self, cluster: &'a Running, client: &mut Client<'_>) -> Result<Prepared<'a>, HadoopError> {
-        let hdfs = Hdfs::of(cluster);
-        let output = format!("{FOLDER}/out/{}-{}", self.name(), super::load::now_ms());
+        let [input, output] = self.in_store.map(|in_store| Files::of(cluster, in_store));
+        let (input, output) = (input?, output?);
+        let to = format!("{FOLDER}/out/{}-{}", self.name(), super::load::now_ms());
         let mut jar = cluster.layout.own_jar();
         let reference = match &self.kind {
-            Kind::WordCount { .. } => Reference::Counts(self.text(hdfs, client)?),
+            Kind::WordCount { .. } => Reference::Counts(self.text(&input, client)?),
             Kind::Grep => {
                 jar = examples(cluster)?;
-                Reference::Counts(matches(&self.text(hdfs, client)?))
+                Reference::Counts(matches(&self.text(&input, client)?))
             }
             Kind::TeraSort => {
                 jar = examples(cluster)?;
-                Reference::Checksum(self.records(hdfs, client, &jar)?)
+                Reference::Checksum(self.records(&input, client, &jar)?)
             }
             Kind::Pi => {
                 jar = examples(cluster)?;
                 Reference::Pi { maps: self.maps }
             }
             Kind::DfsioWrite => {
-                hdfs.delete(DFSIO_DATA)?;
+                input.delete(DFSIO_DATA)?;
                 Reference::Files(self.file_bytes() * u64::from(self.maps))
             }
             Kind::DfsioRead => {
                 let bytes = self.file_bytes() * u64::from(self.maps);
-                if held(hdfs, DFSIO_DATA)? != bytes {
+                if held(&input, DFSIO_DATA)? != bytes {
                     (client.say)("writing the files to read");
-                    hdfs.delete(DFSIO_DATA)?;
+                    input.delete(DFSIO_DATA)?;
                     client.run(DFSIO, &self.dfsio("-write"), "prepare")?;
                 }
                 Reference::Files(bytes)
@@ -211,11 +224,11 @@ impl Job {
                 Reference::None
             }
         };
-        Ok(Prepared { job: self, cluster, output, jar, reference })
+        Ok(Prepared { job: self, input, output, to, jar, reference })
     }
 
-    /// Text of the asked size in HDFS; the counts of its words.
-    fn text(&self, hdfs: Hdfs<'_>, client: &mut Client<'_>) -> Result<Counts, HadoopError> {
+    /// Text of the asked size in place; the counts of its words.
+    fn text(&self, files: &Files<'_>, client: &mut Client<'_>) -> Result<Counts, HadoopError> {
         let path = self.text_path();
         let text = match self.text {
             Input::Lines => Text::of(self.input.get()),
@@ -226,17 +239,16 @@ impl Job {
         if matches!(self.text, Input::Placed(_)) {
             return Ok(counts);
         }
-        if held(hdfs, &path)? != length {
-            (client.say)(&format!("putting {} of text into HDFS", self.input));
+        if held(files, &path)? != length {
+            (client.say)(&format!("putting {} of text into {}", self.input, files.name()));
             let partial = format!("{FOLDER}/partial");
-            hdfs.delete(&path)?;
-            hdfs.write(&partial, length, |stream| {
+            files.delete(&path)?;
+            files.write(&partial, length, |stream| {
                 let mut stream = BufWriter::with_capacity(1 << 16, stream);
                 text.write(&mut stream)?;
                 stream.flush()
             })?;
-            hdfs.write(&format!("{path}/.made"), 0, |_| Ok(()))?;
-            hdfs.rename(&partial, &format!("{path}/text"))?;
+            files.place(&partial, &path, "text")?;
         }
         Ok(counts)
     }
@@ -250,23 +262,23 @@ impl Job {
         }
     }
 
-    /// Records of TeraGen in HDFS; their checksum.
-    fn records(&self, hdfs: Hdfs<'_>, client: &mut Client<'_>, jar: &Path) -> Result<String, HadoopError> {
+    /// Records of TeraGen in place; their checksum.
+    fn records(&self, files: &Files<'_>, client: &mut Client<'_>, jar: &Path) -> Result<String, HadoopError> {
         let count = (self.input.get() / TERA_RECORD).max(1);
         let (path, sum) = (self.records_path(), format!("{}.checksum", self.records_path()));
-        if held(hdfs, &path)? == count * TERA_RECORD
-            && let Ok(known) = hdfs.read(&sum)
+        if held(files, &path)? == count * TERA_RECORD
+            && let Ok(known) = files.read(&sum)
         {
             return Ok(String::from_utf8_lossy(&known).into_owned());
         }
         (client.say)(&format!("making {count} records by TeraGen"));
-        hdfs.delete(&path)?;
-        let arguments = [jar.display().to_string(), "teragen".to_owned(), count.to_string(), path];
+        files.delete(&path)?;
+        let arguments = [jar.display().to_string(), "teragen".to_owned(), count.to_string(), files.told(&path)];
         let run = client.run(RUN_JAR, &arguments, "prepare")?;
         let known = run.counter("CHECKSUM").and_then(|sum| sum.parse::<i64>().ok());
         let known = known.ok_or_else(|| HadoopError::Failed("TeraGen told no checksum".to_owned()))?;
         let known = format!("{:x}", known as u64);
-        hdfs.write(&sum, known.len() as u64, |stream| stream.write_all(known.as_bytes()))?;
+        files.write(&sum, known.len() as u64, |stream| stream.write_all(known.as_bytes()))?;
         Ok(known)
     }
 
@@ -295,17 +307,16 @@ impl Prepared<'_> {
         let reducers = job.reducers.map(|reducers| format!("mapreduce.job.reduces={reducers}"));
         let mut set: Vec<String> = reducers.iter().chain(&job.properties).map(|set| format!("-D{set}")).collect();
         let jar = self.jar.display().to_string();
+        let paths = |from: &str| vec![self.input.told(from), self.output.told(&self.to)];
         let arguments = match &job.kind {
             Kind::WordCount { combine } => {
                 set.push(format!("-Dtrunkline.combine={combine}"));
-                [vec![jar, "WordCount".to_owned()], set, vec![job.text_path(), self.output.clone()]].concat()
+                [vec![jar, "WordCount".to_owned()], set, paths(&job.text_path())].concat()
             }
-            Kind::TeraSort => {
-                [vec![jar, "terasort".to_owned()], set, vec![job.records_path(), self.output.clone()]].concat()
-            }
+            Kind::TeraSort => [vec![jar, "terasort".to_owned()], set, paths(&job.records_path())].concat(),
             Kind::Grep => {
-                let paths = vec![job.text_path(), self.output.clone(), PATTERN.to_owned()];
-                [vec![jar, "grep".to_owned()], set, paths].concat()
+                let words = [paths(&job.text_path()), vec![PATTERN.to_owned()]].concat();
+                [vec![jar, "grep".to_owned()], set, words].concat()
             }
             Kind::Pi => [vec![jar, "pi".to_owned()], set, vec![job.maps.to_string(), PI_POINTS.to_string()]].concat(),
             Kind::DfsioWrite => return (DFSIO, job.dfsio("-write")),
@@ -318,51 +329,43 @@ impl Prepared<'_> {
     /// Removes what a job that did not end well has written.
     pub fn discard(&self) {
         // Where HDFS does not answer there is nothing to remove it from.
-        let _ = Hdfs::of(self.cluster).delete(&self.output);
+        let _ = self.output.delete(&self.to);
     }
 
     /// Checks the job's output against the reference, and removes it.
     pub fn check(&self, client: &mut Client<'_>, log: &str) -> Result<Check, HadoopError> {
-        let hdfs = Hdfs::of(self.cluster);
         let check = match &self.reference {
             Reference::Counts(counts) => {
                 let key_first = self.job.kind != Kind::Grep;
-                let mut output = Vec::new();
-                for (path, _) in hdfs.files(&self.output)?.iter().filter(|(_, entry)| entry.name.starts_with("part-")) {
-                    output.extend(hdfs.read(path)?);
-                }
-                counted(&output, counts, key_first)
+                counted(&self.output.parts(&self.to)?, counts, key_first)
             }
             Reference::Checksum(sum) => {
                 (client.say)("validating the order by TeraValidate");
-                let to = format!("{}-validated", self.output);
-                let arguments =
-                    [self.jar.display().to_string(), "teravalidate".to_owned(), self.output.clone(), to.clone()];
+                let to = format!("{}-validated", self.to);
+                let jar = self.jar.display().to_string();
+                let paths = [&self.to, &to].map(|path| self.output.told(path));
+                let arguments = [vec![jar, "teravalidate".to_owned()], paths.into()].concat();
                 client.run(RUN_JAR, &arguments, "validate")?;
-                let mut said = Vec::new();
-                for (path, _) in hdfs.files(&to)?.iter().filter(|(_, entry)| entry.name.starts_with("part-")) {
-                    said.extend(hdfs.read(path)?);
-                }
-                hdfs.delete(&to)?;
+                let said = self.output.parts(&to)?;
+                self.output.delete(&to)?;
                 validated(&String::from_utf8_lossy(&said), sum)
             }
             Reference::Files(bytes) => {
-                let there = held(hdfs, DFSIO_DATA)?;
+                let there = held(&self.output, DFSIO_DATA)?;
                 let what = format!("{there} bytes in HDFS where {bytes} were asked for");
                 if there == *bytes { Check::Right(what) } else { Check::Wrong(what) }
             }
             Reference::Pi { maps } => pi(log, *maps, PI_POINTS),
             Reference::None => Check::Unknown("nothing is known of what a jar must come to".to_owned()),
         };
-        hdfs.delete(&self.output)?;
+        self.output.delete(&self.to)?;
         Ok(check)
     }
 }
 
-/// Bytes of the files below a folder of HDFS.
-fn held(hdfs: Hdfs<'_>, folder: &str) -> Result<u64, HadoopError> {
-    let files = hdfs.files(folder)?;
-    Ok(files.iter().map(|(_, entry)| entry.length).sum())
+/// Bytes of the files below a folder.
+fn held(files: &Files<'_>, folder: &str) -> Result<u64, HadoopError> {
+    Ok(files.files(folder)?.iter().map(|(_, length)| length).sum())
 }
 
 /// The jar of Hadoop's examples.
@@ -378,8 +381,16 @@ mod tests {
     use super::*;
 
     fn job(kind: Kind) -> Job {
-        let input = Bytes::from_mib(1);
-        Job { kind, text: Input::Lines, input, maps: 4, reducers: None, properties: Vec::new(), arguments: Vec::new() }
+        Job {
+            kind,
+            text: Input::Lines,
+            input: Bytes::from_mib(1),
+            maps: 4,
+            reducers: None,
+            properties: Vec::new(),
+            arguments: Vec::new(),
+            in_store: [false; 2],
+        }
     }
 
     #[test]
@@ -398,6 +409,7 @@ mod tests {
         assert!(refused(&job(Kind::Jar("absent.jar".into()))).contains("absent.jar"));
         assert!(refused(&Job { arguments: vec!["x".to_owned()], ..job(Kind::Pi) }).contains("takes no arguments"));
         assert!(refused(&Job { properties: vec!["x".to_owned()], ..job(Kind::Pi) }).contains("name=value"));
+        assert!(refused(&Job { in_store: [true; 2], ..job(Kind::DfsioRead) }).contains("object store"));
         assert!(refused(&Job { input: Bytes::ZERO, ..job(Kind::Grep) }).contains("input"));
         assert!(refused(&Job { maps: 0, ..job(Kind::Pi) }).contains("from 1 to 1000"));
     }

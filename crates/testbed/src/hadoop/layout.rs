@@ -79,6 +79,18 @@ impl Layout {
     pub fn placement_jar(&self) -> PathBuf {
         self.folder.join("placement.jar")
     }
+    /// Where S3A's jars are mounted; an empty folder where there is no object store.
+    pub fn store_client(&self) -> PathBuf {
+        self.folder.join("s3a")
+    }
+    /// Where the jars of the object store's server are mounted.
+    pub fn store_server(&self) -> PathBuf {
+        self.folder.join("s3proxy")
+    }
+    /// The jar of the handler in front of that server.
+    pub fn store_front(&self) -> PathBuf {
+        self.folder.join("store.jar")
+    }
     /// The names of all hosts, as `/etc/hosts` has them.
     pub fn hosts(&self) -> PathBuf {
         self.folder.join("hosts")
@@ -104,11 +116,20 @@ impl Layout {
     }
     /// The class path of tasks.
     pub(super) fn class_path(&self) -> String {
-        format!("{},{}/*,{}", self.conf().display(), self.jars().display(), self.placement_jar().display())
+        self.all_jars(',')
     }
     /// The class path of daemons and clients.
     pub fn java_class_path(&self) -> String {
-        format!("{}:{}/*:{}", self.conf().display(), self.jars().display(), self.placement_jar().display())
+        self.all_jars(':')
+    }
+    fn all_jars(&self, between: char) -> String {
+        let (conf, jars, store) = (self.conf(), self.jars(), self.store_client());
+        let (conf, jars, store, placement) = (conf.display(), jars.display(), store.display(), self.placement_jar());
+        format!("{conf}{between}{jars}/*{between}{store}/*{between}{}", placement.display())
+    }
+    /// The class path of the object store's server.
+    pub(super) fn store_class_path(&self) -> String {
+        format!("{}:{}/*", self.store_front().display(), self.store_server().display())
     }
 
     /// Makes the folders, those of nodes for their owner. The folder itself must not exist.
@@ -121,7 +142,7 @@ impl Layout {
             let path = self.conf().join("webapps").join(folder);
             fs::create_dir_all(&path).map_err(writing(&path))?;
         }
-        for path in [self.jars(), self.folder.join("nodes")] {
+        for path in [self.jars(), self.store_client(), self.store_server(), self.folder.join("nodes")] {
             fs::create_dir(&path).map_err(writing(&path))?;
         }
         for node in nodes.iter().copied().chain([CLIENT]) {

@@ -2,7 +2,7 @@
 
 use super::HadoopError;
 use crate::link::{Links, MOST_MTU};
-use scenario::{Check, Control, Generation, Scenario, TopologyKind};
+use scenario::{Check, Control, Generation, Scenario, TopologyKind, node_number};
 use std::fs;
 use units::Bytes;
 
@@ -40,6 +40,8 @@ pub struct Machine {
 const MASTER: Bytes = Bytes::from_mib(650);
 const WORKER: Bytes = Bytes::from_mib(340);
 const CLIENT: Bytes = Bytes::from_mib(350);
+/// Memory of the object store's server.
+const STORE: Bytes = Bytes::from_mib(250);
 /// Memory per node for containers: where nothing is said, and the least in which a map and a reducer find room beside
 /// each other.
 const NODE_MEMORY: Bytes = Bytes::from_mib(1_024);
@@ -69,7 +71,7 @@ impl Machine {
         let workers = scenario.cluster.workers;
         // A disk that becomes slow is one node's.
         let own = if scenario.faults.iter().any(|fault| fault.disk.is_some()) { ", own-disks = true" } else { "" };
-        let fixed = MASTER + CLIENT + WORKER * u64::from(workers);
+        let fixed = MASTER + CLIENT + WORKER * u64::from(workers) + of_store(scenario);
         let room = (self.available * 4 / 5).saturating_sub(fixed) / u64::from(workers.max(1));
         let memory = room.clamp(LEAST_NODE_MEMORY, NODE_MEMORY).get() >> 20;
         let replication = workers.min(2);
@@ -90,6 +92,9 @@ impl Machine {
             ("mapreduce.am-heap", "\"200 MiB\"".to_owned()),
             ("mapreduce.io-sort", "\"64 MiB\"".to_owned()),
         ];
+        if scenario.object_store.is_some() {
+            defaults.push(("object-store.s3a.tls", "false".to_owned()));
+        }
         if scenario.hdfs.erasure_coding.is_some() {
             // With the first compiler alone, as the testbed's JVMs run: `RSRawEncoder` of Hadoop 3.5, a 2-core EPYC.
             defaults.push(("hdfs.coding-cost", "\"2 ms\"".to_owned()));
@@ -104,7 +109,7 @@ impl Machine {
     pub fn too_little(&self, scenario: &Scenario) -> Option<HadoopError> {
         let workers = u64::from(scenario.cluster.workers);
         let containers = scenario.mapreduce.node_memory.unwrap_or(NODE_MEMORY);
-        let needed = MASTER + CLIENT + (WORKER + containers) * workers;
+        let needed = MASTER + CLIENT + (WORKER + containers) * workers + of_store(scenario);
         (needed > self.available).then(|| HadoopError::Missing {
             what: format!("memory: {workers} workers need {needed:.1}, {:.1} are available", self.available),
             help: "fewer --workers, or a smaller mapreduce.node-memory".to_owned(),
@@ -124,8 +129,14 @@ impl Machine {
         if scenario.cluster.generation != Generation::Yarn {
             check.says("cluster.generation", "the testbed runs Hadoop 3 with YARN", "leave `generation` out");
         }
-        if scenario.object_store.is_some() {
-            check.says("object-store", "the testbed has no object store", "simulate it by `trunkline run`");
+        if let Some(store) = &scenario.object_store {
+            let simulate = "leave it out, or simulate it by `trunkline run`";
+            if store.at.as_deref().and_then(node_number).is_some() {
+                check.says("object-store.at", "the testbed's store has a host of its own", simulate);
+            }
+            if store.s3a.tls {
+                check.says("object-store.s3a.tls", "the testbed's store speaks no TLS", "`tls = false`");
+            }
         }
         if scenario.network.topology != TopologyKind::Star {
             let word = scenario.network.topology.word();
@@ -160,6 +171,10 @@ impl Machine {
             }
         }
     }
+}
+
+fn of_store(scenario: &Scenario) -> Bytes {
+    if scenario.object_store.is_some() { STORE } else { Bytes::ZERO }
 }
 
 /// The scenario's controls that Linux has, and its names for them.
@@ -236,6 +251,11 @@ mod tests {
             ("[tcp]\ncontrol = \"vegas\"\n[job]\n", "s.toml:2:11: this kernel has no congestion control vegas"),
             ("[tcp]\nrecovery = \"rack\"\n[job]\n", "s.toml:2:12: the testbed's TCP is the kernel's"),
             ("[[faults]]\nat = \"1 s\"\nnode = \"master\"\n[job]\n", "s.toml:3:8: without its master"),
+            (
+                "[object-store]\nat = \"master\"\n[job]\ninput-store = \"object-store\"\n",
+                "s.toml:2:6: the testbed's store",
+            ),
+            ("[object-store]\n[job]\ninput-store = \"object-store\"\n", "the testbed's store speaks no TLS"),
             ("[network]\nmss = \"500 B\"\n[job]\n", "s.toml:2:7: the testbed's TCP takes the segment size"),
             ("[mapreduce]\nscheduler = \"fair\"\n[job]\n", "s.toml:2:13: the testbed has the CapacityScheduler"),
         ] {

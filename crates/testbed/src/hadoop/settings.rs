@@ -1,6 +1,8 @@
 //! A scenario's settings as Hadoop's properties.
 
 use super::layout::{Layout, NODE};
+use super::s3a;
+use super::store::Credentials;
 use scenario::Scenario;
 use std::fmt::Write;
 use units::{Bytes, Time};
@@ -27,13 +29,13 @@ pub const JVM: [&str; 6] = [
     "-Djava.awt.headless=true",
 ];
 
-type Properties = Vec<(&'static str, String)>;
+pub(super) type Properties = Vec<(&'static str, String)>;
 
 /// The files of a cluster's configuration: names and contents. `jobs` adds to what its jobs are told.
-pub fn files(scenario: &Scenario, layout: &Layout) -> Vec<(String, String)> {
+pub fn files(scenario: &Scenario, layout: &Layout, key: Option<&Credentials>) -> Vec<(String, String)> {
     let xml = |name: &str, properties: Properties| (format!("{name}.xml"), written(&properties));
     vec![
-        xml("core-site", core(scenario, layout)),
+        xml("core-site", [core(scenario, layout), s3a::properties(scenario, key)].concat()),
         xml("hdfs-site", hdfs(scenario, layout)),
         xml("yarn-site", yarn(scenario, layout)),
         xml("mapred-site", mapred(scenario, layout)),
@@ -201,6 +203,8 @@ fn mapred(scenario: &Scenario, layout: &Layout) -> Properties {
         ("mapreduce.job.ubertask.maxmaps", of.uber.max_maps.to_string()),
         ("mapreduce.job.ubertask.maxreduces", of.uber.max_reduces.to_string()),
         ("mapreduce.job.ubertask.maxbytes", small.get().to_string()),
+        // What a job leaves holds no key.
+        ("mapreduce.job.redacted-properties", format!("{},{}", s3a::ACCESS, s3a::SECRET)),
     ]
 }
 
@@ -234,7 +238,7 @@ fn mib(bytes: Bytes) -> String {
     (bytes.get() >> 20).max(1).to_string()
 }
 
-fn milliseconds(time: Time) -> String {
+pub(super) fn milliseconds(time: Time) -> String {
     (time.as_us() / 1_000).max(u64::from(time > Time::ZERO)).to_string()
 }
 
@@ -267,7 +271,7 @@ mod tests {
             map-memory = \"256 MiB\"\nam-memory = \"1 GiB\"\n[job]\n";
         let scenario = Scenario::parse("s.toml", text, &[]).expect("it is valid");
         let layout = Layout::new("/tmp/a & b".into(), "nobody");
-        let files = files(&scenario, &layout);
+        let files = files(&scenario, &layout, None);
         let all: String = files.iter().map(|(_, text)| text.as_str()).collect();
         for (name, value) in [
             ("dfs.blocksize", "8388608"),
