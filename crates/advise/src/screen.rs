@@ -1,22 +1,25 @@
 //! What is known of remedies without runs at the scenario's own level: closed forms screen, flow level ranks.
 //!
 //! A remedy whose estimate is longer by more than [`OVERRUN`] is dropped. Flow level judges what it models, and where it
-//! is to be believed: its times of the scenario as it is are within [`BELIEVED`] of the scenario's own level's. Remedies
-//! of TCP it does not judge, and of the network only rates and hashes. Where it is not to be believed, its ranking only
-//! says which remedies are tried first.
+//! is to be believed: its mean time of the scenario as it is is within [`BELIEVED`] of that at the scenario's own
+//! level. Remedies of TCP it does not judge, and of the network only rates and hashes. Where it is not to be believed,
+//! its ranking only says which remedies are tried first.
 
 use crate::advice::ScreenedBy;
 use crate::candidate::keys;
 use crate::objective::Objective;
 use crate::search::{Ask, BASELINE, Level, NEGLIGIBLE, Search};
+use results::Estimate;
 use scenario::Fidelity;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The part by which an estimate may be longer than that of the scenario as it is. The study of ranking
 /// (docs/models/advise.md) counts what this drops, and what of that helps.
 const OVERRUN: f64 = 0.1;
-/// The part by which flow level's mean time may be off where it is believed.
+/// The part by which flow level's mean time may be off where it is believed, beyond the 95 % interval of the
+/// differences: where a scheduler's chance moves times by a fifth, six seeds cannot show more. But never more than this.
 const BELIEVED: f64 = 0.05;
+const FAR_OFF: f64 = 0.25;
 /// Seeds at flow level of what is not clearly worse on the first, and of pairs.
 const FLOWS: u32 = 4;
 /// A loss on the first seed after which there is no second.
@@ -96,20 +99,28 @@ impl Search {
         self.foreknown.estimates.get(&candidate).is_some_and(|saving| *saving < -OVERRUN)
     }
 
-    /// The part by which flow level's mean time of the scenario as it is is off; none where it was not asked, or a job
-    /// fails on one of the levels.
+    /// The part by which flow level's mean time of the scenario as it is is off, with its interval over seeds; none
+    /// where it was not asked, or a job fails on one of the levels.
+    fn flow_differs(&self) -> Option<Estimate> {
+        let ask = |seed, level| self.outcomes.get(&Ask { candidate: BASELINE, variation: 0, seed, level });
+        let pair = |seed| Some((ask(seed, Level::Own)?.time_s?, ask(seed, Level::Flow)?.time_s?));
+        let pairs: Vec<(f64, f64)> = (0..=self.seeds).map(pair).collect::<Option<_>>()?;
+        let own = pairs.iter().map(|(own, _)| own).sum::<f64>() / pairs.len() as f64;
+        let parts: Vec<f64> = pairs.iter().map(|(own_time, flow)| (flow - own_time) / own).collect();
+        Estimate::of(&parts)
+    }
+
+    /// That part alone.
     pub(crate) fn flow_off(&self) -> Option<f64> {
-        let times = |level| -> Option<f64> {
-            let ask = |seed| self.outcomes.get(&Ask { candidate: BASELINE, variation: 0, seed, level });
-            let times: Option<Vec<f64>> = (0..=self.seeds).map(|seed| ask(seed)?.time_s).collect();
-            times.map(|times| times.iter().sum())
-        };
-        Some(times(Level::Flow)? / times(Level::Own)? - 1.0)
+        self.flow_differs().map(|differs| differs.mean)
     }
 
     /// Whether flow level is to be believed of this scenario.
     pub(crate) fn is_believed(&self) -> bool {
-        self.flow_off().is_some_and(|off| off.abs() <= BELIEVED)
+        self.flow_differs().is_some_and(|differs| {
+            let noise = differs.half_width.unwrap_or(0.0);
+            differs.mean.abs() <= BELIEVED + noise && differs.mean.abs() <= FAR_OFF
+        })
     }
 
     /// Whether flow level's word on a set stands: whether it gains, and how much beside others.

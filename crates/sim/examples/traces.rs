@@ -7,12 +7,14 @@
 mod support {
     pub mod matrix;
     pub mod recorded;
+    pub mod savings;
 }
 
 use support::matrix::{Run, runs};
 use support::recorded::{
     CONFIGURED, Moments, RUNS, actual, configured, interval, median, predicted, rank, recorded, times, uniform,
 };
+use support::savings::{Cells, NINE_TENTHS, Times};
 
 fn main() {
     let seeds: u64 = std::env::args().nth(1).and_then(|n| n.parse().ok()).unwrap_or(40);
@@ -148,8 +150,10 @@ fn matrix(seeds: u64) {
     );
     println!("|---|---|---|---|---|---|---|---|---|");
     let (mut open, mut aside) = (Part::default(), Part::default());
+    let mut cells = Cells::default();
     for run in runs() {
-        row(&run, seeds, if run.is_set_aside() { &mut aside } else { &mut open });
+        let times = row(&run, seeds, if run.is_set_aside() { &mut aside } else { &mut open });
+        cells.add(&run.name(), times);
     }
     println!(
         "\n| runs | jobs | inside | within 10 % given the placement | ranks of job: D | p | of shuffle: n | D | p |"
@@ -165,9 +169,10 @@ fn matrix(seeds: u64) {
              | {shuffle_p:.3} |"
         );
     }
+    cells.print();
 }
 
-fn row(run: &Run, seeds: u64, part: &mut Part) {
+fn row(run: &Run, seeds: u64, part: &mut Part) -> Times {
     let recorded = run.recorded();
     let free = predicted(&run.known(false), seeds);
     let placed = median(&predicted(&run.known(true), seeds));
@@ -195,4 +200,6 @@ fn row(run: &Run, seeds: u64, part: &mut Part) {
         placed.job,
         error * 100.0,
     );
+    let deviation = (high - low) / NINE_TENTHS;
+    Times { predicted: middle, deviation, placed: placed.job, recorded: recorded.job }
 }

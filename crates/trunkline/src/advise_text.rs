@@ -79,9 +79,9 @@ fn together(best: &SetAdvice, advice: &Advice, screen: &Screen) -> String {
     let _ = writeln!(text, "\n{}", screen.heading(&screen.wrapped(&title, 0)));
     let line = match (saved, advice.base_time_s, best.time_s) {
         (Some(saved), Some(before), Some(after)) => {
-            format!("saves {saved} ({part}): {before:.1} s -> {after:.1} s")
+            format!("saves {saved} ({part}): {} s -> {} s", figure(before), figure(after))
         }
-        (_, _, Some(after)) => format!("the jobs finish: {after:.1} s"),
+        (_, _, Some(after)) => format!("the jobs finish: {} s", figure(after)),
         _ => String::new(),
     };
     let _ = writeln!(text, "{}", screen.wrapped(&line, 2));
@@ -96,7 +96,7 @@ fn together(best: &SetAdvice, advice: &Advice, screen: &Screen) -> String {
         let _ = writeln!(text, "{}", screen.wrapped(&tried, 2));
     }
     if !best.rates.is_empty() {
-        let number = |value: Option<f64>| value.map_or_else(|| "fails".to_owned(), |value| format!("{value:.1}"));
+        let number = |value: Option<f64>| value.map_or_else(|| "fails".to_owned(), figure);
         let unit = if advice.unit.is_empty() { String::new() } else { format!(", {}", advice.unit) };
         let heads =
             ["network's rates".to_owned(), format!("as it is{unit}"), format!("with it{unit}"), "saves".to_owned()];
@@ -113,6 +113,12 @@ fn together(best: &SetAdvice, advice: &Advice, screen: &Screen) -> String {
         text.push_str(&table.shown(screen));
     }
     text
+}
+
+/// A value with a tenth, or so many digits that what is below one does not vanish.
+fn figure(value: f64) -> String {
+    let digits = if value.abs() >= 1.0 { 1 } else { 4 };
+    format!("{value:.digits$}")
 }
 
 fn hurts(hurt: &Hurt, unit: &str) -> String {
