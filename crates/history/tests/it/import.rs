@@ -4,7 +4,7 @@ use crate::samples::{RUNS, traces, with_cluster};
 use history::import::{ImportError, Imported, Settings, Shape, Sources, import, replay};
 use history::{AttemptState, JobHistory, JobState, read};
 use proptest::prelude::*;
-use scenario::{Job, Nodes, PlannedEnd, PlannedKind, Scenario};
+use scenario::{FileSystem, Job, Nodes, PlannedEnd, PlannedKind, Scenario};
 use std::fs;
 use std::path::Path;
 use units::{BitRate, Bytes, Time};
@@ -268,5 +268,42 @@ fn jobs_that_did_not_succeed_end_as_they_did() {
         assert!(failed.after.is_some_and(|after| after > Time::from_secs(1)));
         // It is taken to have worked as fast as the others.
         assert!(failed.map.is_some_and(|map| map > Time::from_secs(1)));
+    }
+}
+
+/// Recorded jobs whose input and output lay in an object store: S3A counted 16,000,053 bytes of text in two maps. The
+/// cluster that has the store gets a job that uses it; the one that has none reads as much from HDFS, and says so.
+#[test]
+fn a_job_on_an_object_store_keeps_its_volumes_and_its_place() {
+    let folder = traces().join("object-store");
+    for name in ["file-v2-50mbit", "magic-50mbit", "file-v2-10mbit", "magic-10mbit"] {
+        let text = |ending: &str| fs::read_to_string(folder.join(format!("{name}.{ending}"))).unwrap();
+        let job = jobs(&folder.join(format!("{name}.jhist.gz"))).remove(0);
+        let settings = || Settings::parse(&text("run.toml")).unwrap();
+        assert_eq!(settings().counted.store_requests.len(), if name.starts_with("magic") { 6 } else { 7 }, "{name}");
+        let cluster = text("cluster.toml");
+        let with = |cluster: &str| {
+            let sources =
+                Sources { cluster: Some(("cluster.toml", cluster)), settings: Some(settings()), writer: None };
+            import(&job, &sources).unwrap_or_else(|e| panic!("{name}: {e}"))
+        };
+        let imported = with(&cluster);
+        let [of] = imported.scenario.job.as_slice() else { panic!("{name}: one job") };
+        assert_eq!((of.input_store, of.output_store), (FileSystem::ObjectStore, FileSystem::ObjectStore), "{name}");
+        // Each map reads to the end of a line beyond its split; the first split is a block.
+        let read: u64 = of.splits.iter().map(|split| split.get()).sum();
+        assert!(of.splits.len() == 2 && (16_000_000..16_001_000).contains(&read), "{name}: {:?}", of.splits);
+        assert!(of.split_hosts.is_empty(), "`localhost` is no host: {:?}", of.split_hosts);
+        // 49,822 words, each with its count.
+        let written: u64 = job.counters.count("S3A_BYTES_WRITTEN");
+        let shuffled = job.counters.count("REDUCE_SHUFFLE_BYTES") as f64;
+        assert!((of.reduce_ratio.unwrap() * shuffled / written as f64 - 1.0).abs() < 0.02, "{name}");
+
+        let from = cluster.find("[object-store]").expect("a store");
+        let to = from + cluster[from..].find("\n[mapreduce]").or_else(|| cluster[from..].find("\n[job]")).unwrap();
+        let without = format!("{}{}", &cluster[..from], &cluster[to..]).replace("input-store = \"object-store\"\n", "");
+        let imported = with(&without.replace("output-store = \"object-store\"\n", ""));
+        assert_eq!(imported.scenario.job[0].input_store, FileSystem::Hdfs, "{name}");
+        assert!(imported.assumed.iter().any(|of| of.key == "job.input-store"), "{name}: {:?}", imported.assumed);
     }
 }
