@@ -2,7 +2,7 @@
 
 use crate::plan::{Plan, PlannedRun};
 use results::{RunResult, Value};
-use runs::{Error, failure_of};
+use runs::{Error, failure_in};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -85,7 +85,7 @@ impl Record {
             build: plan.build.clone(),
             scenario_digest: run.digest.clone(),
             seed: run.seed,
-            failure: result.jobs.iter().find_map(failure_of),
+            failure: failure_in(result),
             figures,
         };
         let internal = |error: serde_json::Error| Error::Internal(error.to_string());

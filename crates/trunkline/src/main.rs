@@ -34,6 +34,7 @@ mod study;
 mod study_text;
 mod summary;
 mod summary_jobs;
+mod summary_spark;
 mod sweep;
 mod sweep_args;
 mod sweep_text;
