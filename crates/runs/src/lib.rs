@@ -18,6 +18,7 @@
 mod around;
 mod clock;
 mod error;
+mod event_logs;
 mod figures;
 mod folder;
 mod histories;

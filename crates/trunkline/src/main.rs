@@ -19,6 +19,7 @@ mod fit_text;
 mod import;
 mod import_check;
 mod import_many;
+mod import_spark;
 mod interrupt;
 #[cfg(feature = "jet")]
 mod jet;
