@@ -149,7 +149,7 @@ pub static SPARK: Metrics<SparkApplication> = Metrics {
 
 /// Jobs of Spark.
 pub static SPARK_JOBS: Metrics<SparkJob> = Metrics {
-    name: "jobs of Spark",
+    name: "spark jobs",
     what: "A job of Spark: what one action of the program ran.",
     file: None,
     metrics: &[
@@ -160,7 +160,7 @@ pub static SPARK_JOBS: Metrics<SparkJob> = Metrics {
 
 /// Stages of Spark.
 pub static SPARK_STAGES: Metrics<SparkStage> = Metrics {
-    name: "stages of Spark",
+    name: "spark stages",
     what: "A stage: tasks without a shuffle between them.",
     file: None,
     metrics: &[
@@ -175,7 +175,7 @@ pub static SPARK_STAGES: Metrics<SparkStage> = Metrics {
 
 /// Tasks of Spark.
 pub static SPARK_TASKS: Metrics<SparkTask> = Metrics {
-    name: "tasks of Spark",
+    name: "spark tasks",
     what: "A task of a stage.",
     file: Some("spark_tasks"),
     metrics: &[
