@@ -3,7 +3,7 @@
 use crate::table::Table;
 use pyo3::prelude::*;
 use results::{RunResult, tables, to_json};
-use runs::{Recorded, Told, failure_of, page_of};
+use runs::{Recorded, Told, failure_in, page_of};
 use std::path::PathBuf;
 
 /// The result of one run, and what its page needs besides.
@@ -40,7 +40,7 @@ impl Outcome {
     /// Why a job of it failed, or why the run was given up; none if neither.
     fn failure(&self) -> Option<String> {
         let stalled = self.result.stall.as_ref().map(ToString::to_string);
-        stalled.or_else(|| self.result.jobs.iter().find_map(failure_of))
+        stalled.or_else(|| failure_in(&self.result))
     }
 
     /// Where its files are.

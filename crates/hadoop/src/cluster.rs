@@ -33,6 +33,8 @@ pub struct Config {
     pub yarn: YarnConfig,
     /// The jobs.
     pub mapreduce: MapReduceConfig,
+    /// Whether YARN's daemons are left out, as where whoever drives the cluster needs HDFS alone.
+    pub without_yarn: bool,
 }
 
 impl Config {
@@ -61,6 +63,7 @@ pub struct Cluster {
     mapreduce: MapReduce,
     /// News for whoever drives the cluster.
     news: Vec<Event>,
+    without_yarn: bool,
 }
 
 impl Cluster {
@@ -77,6 +80,7 @@ impl Cluster {
             files: 0,
         };
         let nodes = context.nodes.len();
+        let without_yarn = config.without_yarn;
         let mut hdfs = Hdfs::new(config.hdfs, &mut context, seed);
         let mut store = ObjectStore::new(config.object_store, seed);
         let mut yarn = Yarn::new(config.yarn, config.scheduler, nodes, seed);
@@ -84,7 +88,7 @@ impl Cluster {
         let mut platform =
             Platform { ctx: &mut context, hdfs: &mut hdfs, store: &mut store, yarn: &mut yarn, shuffle: &mut shuffle };
         let mapreduce = MapReduce::new(config.mapreduce, config.scheduler, &mut platform, seed);
-        Self { context, hdfs, store, yarn, shuffle, mapreduce, news: Vec::new() }
+        Self { context, hdfs, store, yarn, shuffle, mapreduce, news: Vec::new(), without_yarn }
     }
 
     /// Takes one input and appends what it causes.
@@ -162,7 +166,7 @@ impl Cluster {
         match input {
             Input::Start => {
                 self.hdfs.on_start(&mut self.context);
-                if self.mapreduce.config().generation == Generation::Yarn {
+                if self.mapreduce.config().generation == Generation::Yarn && !self.without_yarn {
                     self.yarn.on_start(&mut self.context);
                 }
                 self.mapreduce.on_start(&mut self.context);
@@ -229,6 +233,7 @@ impl Cluster {
                 let (mut platform, mapreduce) = self.parts();
                 mapreduce.on_answer(&mut platform, request);
             }
+            Request::Driver(request) => self.news.push(Event::Answered { request }),
         }
     }
 
@@ -243,6 +248,7 @@ impl Cluster {
                 let (mut platform, mapreduce) = self.parts();
                 mapreduce.on_disk_failed(&mut platform, request);
             }
+            Request::Driver(request) => self.news.push(Event::DiskFailed { request }),
             Request::Rpc(_) | Request::Yarn(_) => {}
         }
     }
@@ -290,6 +296,7 @@ impl Cluster {
                     User::Hdfs(channel) => hdfs.on_connected(ctx, channel, conn),
                     User::ObjectStore(_) => store.on_connected(ctx, conn),
                     User::Shuffle => self.on_shuffle(|shuffle, ctx| shuffle.on_connected(ctx, conn)),
+                    User::Driver => self.news.push(Event::Connected { conn }),
                 }
             }
             Input::Delivered { tag, .. } => {
@@ -301,6 +308,7 @@ impl Cluster {
                     Some(Message::Shuffle(message)) => {
                         self.on_shuffle(|shuffle, ctx| shuffle.on_delivered(ctx, conn, message));
                     }
+                    Some(Message::Driver(message)) => self.news.push(Event::Delivered { conn, end, message }),
                     None => {}
                 }
             }
@@ -312,14 +320,14 @@ impl Cluster {
                     Some(Message::Shuffle(message)) => {
                         self.on_shuffle(|shuffle, ctx| shuffle.on_acknowledged(ctx, conn, message));
                     }
-                    Some(Message::Rpc(_)) | None => {}
+                    Some(Message::Rpc(_) | Message::Driver(_)) | None => {}
                 }
             }
             Input::LastReceived { at, .. } => match user {
                 User::Hdfs(channel) => hdfs.on_last_received(ctx, channel, conn, at),
                 User::ObjectStore(channel) => store.on_last_received(ctx, channel, conn, at),
                 User::Shuffle => self.on_shuffle(|shuffle, ctx| shuffle.on_last_received(ctx, conn, at)),
-                User::Rpc(_) => {}
+                User::Rpc(_) | User::Driver => {}
             },
             Input::PeerClosed { .. } => {
                 ctx.connections.mark_peer_closed(conn, end);
@@ -328,6 +336,7 @@ impl Cluster {
                     User::Hdfs(channel) => hdfs.on_peer_closed(ctx, channel, conn, end),
                     User::ObjectStore(channel) => store.on_peer_closed(ctx, channel, conn, end),
                     User::Shuffle => self.on_shuffle(|shuffle, ctx| shuffle.on_peer_closed(ctx, conn, end)),
+                    User::Driver => self.news.push(Event::Ended { conn, end }),
                 }
             }
             Input::Reset { .. } => {
@@ -337,6 +346,7 @@ impl Cluster {
                     User::Hdfs(channel) => hdfs.on_reset(ctx, channel, conn, end),
                     User::ObjectStore(channel) => store.on_reset(ctx, channel, conn, end),
                     User::Shuffle => self.on_shuffle(|shuffle, ctx| shuffle.on_reset(ctx, conn, end)),
+                    User::Driver => self.news.push(Event::Ended { conn, end }),
                 }
             }
             Input::Start
@@ -360,7 +370,7 @@ impl Cluster {
     }
 
     fn deliver(&mut self, event: Event) {
-        let Self { context: ctx, hdfs, store, yarn, shuffle, mapreduce, news } = self;
+        let Self { context: ctx, hdfs, store, yarn, shuffle, mapreduce, news, .. } = self;
         let platform = &mut Platform { ctx, hdfs, store, yarn, shuffle };
         match event {
             Event::Served { call, to, caller, .. } => {
@@ -394,7 +404,13 @@ impl Cluster {
                 Writer::Driver(_) => news.push(event),
             },
             Event::JobCommitted { job, done } => mapreduce.on_job_committed(platform, job, done),
-            Event::Yarn { .. } | Event::Shuffle { .. } => news.push(event),
+            Event::Answered { .. }
+            | Event::DiskFailed { .. }
+            | Event::Connected { .. }
+            | Event::Delivered { .. }
+            | Event::Ended { .. }
+            | Event::Yarn { .. }
+            | Event::Shuffle { .. } => news.push(event),
         }
     }
 }

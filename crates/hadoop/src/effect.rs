@@ -26,6 +26,10 @@ pub enum Service {
     Shuffle,
     /// Requests to the object store.
     ObjectStore,
+    /// Between Spark's driver and its executors.
+    SparkDriver,
+    /// Shuffle blocks and pieces of broadcasts between Spark's executors.
+    SparkBlocks,
 }
 
 /// Which way a disk request moves data.

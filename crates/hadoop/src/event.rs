@@ -1,7 +1,8 @@
 //! What the parts tell each other: what became of remote calls, reads, writes and containers. An event goes to whoever
 //! asked.
 
-use crate::ids::{ApplicationId, CallId, JobId, NodeId, Process, ReadId, Server, WriteId};
+use crate::effect::End;
+use crate::ids::{ApplicationId, CallId, ConnId, JobId, NodeId, Process, ReadId, Server, WriteId};
 use crate::request::{Caller, Reader, Writer};
 use crate::{shuffle, yarn};
 use units::Bytes;
@@ -26,6 +27,17 @@ pub enum Event {
 
     /// A job's output in the object store is committed, or could not be.
     JobCommitted { job: JobId, done: bool },
+
+    /// Work or a disk request of the driver's is done, or its timer fires.
+    Answered { request: u64 },
+    /// A disk request of the driver's gets no answer: the disk is gone.
+    DiskFailed { request: u64 },
+    /// A connection of the driver's is open, as seen by its client.
+    Connected { conn: ConnId },
+    /// All of a message of the driver's is in order at `end`.
+    Delivered { conn: ConnId, end: End, message: u64 },
+    /// A connection of the driver's has ended: the peer of `end` has closed its stream, or it is reset.
+    Ended { conn: ConnId, end: End },
 
     /// News of an application of YARN that the driver has added. It is told with the rest of the driver's news.
     Yarn { application: ApplicationId, news: yarn::News },

@@ -6,6 +6,7 @@ mod cluster;
 mod connections;
 mod context;
 mod disks;
+mod driver;
 mod effect;
 mod event;
 pub mod hdfs;

@@ -20,6 +20,8 @@ pub(crate) enum Request {
     ObjectStore(object_store::Request),
     Yarn(yarn::Request),
     MapReduce(mapreduce::Request),
+    /// Whoever drives the cluster from outside, with a number of its own choice.
+    Driver(u64),
 }
 
 /// A message on a connection.
@@ -29,6 +31,8 @@ pub(crate) enum Message {
     Hdfs(hdfs::Message),
     Shuffle(shuffle::Message),
     ObjectStore(object_store::Message),
+    /// Whoever drives the cluster from outside, with a number of its own choice.
+    Driver(u64),
 }
 
 /// Who has opened a connection.
@@ -39,6 +43,8 @@ pub(crate) enum User {
     ObjectStore(object_store::Channel),
     /// The fetches that follow one another on it.
     Shuffle,
+    /// Whoever drives the cluster from outside.
+    Driver,
 }
 
 /// Who makes a remote call, and what it says.

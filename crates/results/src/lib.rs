@@ -18,6 +18,7 @@ mod network;
 mod object_store;
 pub mod page;
 mod pcapng;
+mod spark;
 mod stall;
 mod statistics;
 mod stripe;
@@ -42,6 +43,7 @@ pub use network::{
 };
 pub use object_store::{NAME as STORE_NAME, OBJECT_STORE, REQUESTS, StoreUse};
 pub use pcapng::{Capture, Frame};
+pub use spark::{SPARK, SPARK_JOBS, SPARK_STAGES, SPARK_TASKS, SparkApplication, SparkJob, SparkStage, SparkTask};
 pub use stall::Stall;
 pub use statistics::{Estimate, t_quantile};
 pub use stripe::{StreamCountAt, StreamOutcome, StripeOutcome};
@@ -91,6 +93,8 @@ pub struct RunResult {
     pub imbalance: Vec<Imbalance>,
     /// What HDFS's Balancer has done, where one is started.
     pub balancer: Option<Balancing>,
+    /// The application of Spark, where there is one.
+    pub spark: Option<SparkApplication>,
     /// What became of the requests to the object store, where there is one.
     pub object_store: Option<StoreUse>,
     /// Disks of the nodes, or of the hosts they share.

@@ -8,6 +8,7 @@ use super::master::MASTER;
 use super::metrics::{Metrics, Row, figure, widened};
 use super::network::{BONDS, DISKS, LINKS, NETWORK, NODES};
 use super::object_store::OBJECT_STORE;
+use super::spark::SPARK;
 use super::stall::STALLED;
 use super::traffic::TRAFFIC;
 use super::value::Value;
@@ -39,6 +40,9 @@ pub static RUN: Metrics<RunResult> = Metrics {
         figure("bytes", "The volumes of the first job.")
             .inner(&JOB_BYTES, |run| JOB_BYTES.maybe(run.run, run.jobs.first().map(|job| &job.bytes))),
         figure("jobs", "All jobs.").inner(&JOBS, |run| JOBS.list(run.run, &run.jobs)),
+        figure("spark", "The application of Spark, where the scenario has one.")
+            .may_be_absent()
+            .inner(&SPARK, |run| SPARK.maybe(run.run, run.spark.as_ref())),
         figure("findings", "Why jobs took as long as they did, job by job, the costliest causes first.")
             .inner(&FINDINGS, |run| FINDINGS.list(run.run, &run.findings)),
         figure("stalled", "Why the run was given up, if it was.")

@@ -8,6 +8,7 @@ use super::job::JOBS;
 use super::job::{ATTEMPTS, PHASES};
 use super::metrics::{Metric, Metrics, Read, Row, figure};
 use super::network::{DISKS, FLOWS, LINKS, NODES, OCCUPANCY, QUEUES};
+use super::spark::SPARK_TASKS;
 use super::traffic::{CLIENTS, COFLOWS, MESSAGES, TRAFFIC};
 use super::{EVENTS, Flow, RUN, RunResult};
 use parquet::basic::{LogicalType, Repetition, Type as Physical};
@@ -207,6 +208,9 @@ pub fn tables(run: &RunResult) -> Vec<Table> {
     if run.disks.iter().any(|disk| disk.power.is_some()) {
         let changes = run.disks.iter().filter_map(|disk| disk.power.as_ref()).flat_map(|power| &power.changes);
         tables.push(table(&DISK_STATES, changes.map(|change| Row::new(change, run))));
+    }
+    if let Some(spark) = &run.spark {
+        tables.push(table(&SPARK_TASKS, rows(run, &spark.tasks)));
     }
     if run.traffic.iter().any(|traffic| !traffic.coflows.is_empty()) {
         tables.push(table(&COFLOWS, parts(run, run.traffic.iter().map(|traffic| &traffic.coflows[..]))));

@@ -81,6 +81,17 @@ impl Figures {
             }
             add(format!("{}: shuffled over the network", job.name), "MB", job.bytes.shuffle_remote.get() as f64 / 1e6);
         }
+        if let Some(spark) = result.spark.as_ref().filter(|spark| spark.failure().is_none()) {
+            if let Some(took) = spark.took() {
+                add("application: first submission to last end".to_owned(), "s", took.as_secs_f64());
+            }
+            for stage in &spark.stages {
+                if let Some(seconds) = length(stage.submit, stage.finish) {
+                    add(format!("stage {}", stage.name), "s", seconds);
+                }
+            }
+            add("shuffled over the network".to_owned(), "MB", spark.shuffle_remote().get() as f64 / 1e6);
+        }
         for traffic in &result.traffic {
             if let Some(seconds) = length(Some(traffic.start), traffic.finish) {
                 add(format!("{}: start to finish", traffic.name), "s", seconds);
@@ -110,7 +121,7 @@ impl Figures {
                 add("starts of disks".to_owned(), "", disks.starts.into());
             }
         }
-        let failure = result.jobs.iter().find_map(failure_of);
+        let failure = failure_in(result);
         Self { seed: result.seed, failure, values, compared: Vec::new() }
     }
 
@@ -124,6 +135,12 @@ impl Figures {
     pub fn get(&self, name: &str) -> Option<f64> {
         self.values.iter().find(|figure| figure.name == name).map(|figure| figure.value)
     }
+}
+
+/// Why a job or an application of a run did not succeed.
+pub fn failure_in(result: &RunResult) -> Option<String> {
+    let spark = || result.spark.as_ref().and_then(results::SparkApplication::failure);
+    result.jobs.iter().find_map(failure_of).or_else(spark)
 }
 
 /// Why a job did not succeed.

@@ -33,6 +33,11 @@ impl<'a> Inputs<'a> {
         Self { stop, standard_input_read: Cell::new(false) }
     }
 
+    /// What is asked whether to stop.
+    pub(crate) const fn stop(&self) -> &'a Stop {
+        self.stop
+    }
+
     /// Reads a file whole, or standard input where the path is `-`.
     pub fn bytes(&self, path: &Path) -> Result<Vec<u8>, Error> {
         if is_standard_input(path) {

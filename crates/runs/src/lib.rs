@@ -18,6 +18,7 @@
 mod around;
 mod clock;
 mod error;
+mod event_logs;
 mod figures;
 mod folder;
 mod histories;
@@ -40,7 +41,7 @@ mod trade_off;
 pub use around::Effort;
 pub use clock::{Clock, cpu_time, peak_bytes};
 pub use error::{Error, exit};
-pub use figures::{Compared, Figure, Figures, Summary, failure_of};
+pub use figures::{Compared, Figure, Figures, Summary, failure_in, failure_of};
 pub use folder::{FlowFile, Folder, FolderError};
 pub use histories::{Found, Which, pick_job};
 pub use input::{Inputs, MOST_BYTES, STANDARD_INPUT};

@@ -17,11 +17,14 @@ pub fn check(check: &mut Check<'_>) {
     check.wireless();
     check.tcp();
     check.marks();
-    if !scenario.job.is_empty() {
+    if !scenario.job.is_empty() || scenario.spark.as_ref().is_some_and(super::Spark::uses_hdfs) {
         check.hdfs();
+    }
+    if !scenario.job.is_empty() {
         check.mapreduce();
     }
     super::object_store::check(check);
+    super::spark::check(check);
     for (i, job) in scenario.job.iter().enumerate() {
         check.job(&format!("job.{i}"), job);
     }
@@ -31,13 +34,13 @@ pub fn check(check: &mut Check<'_>) {
     for (i, fault) in scenario.faults.iter().enumerate() {
         check.fault(&format!("faults.{i}"), fault);
     }
-    if scenario.job.is_empty() && scenario.traffic.is_empty() {
-        check.says("job", "there is nothing to run", "add a [job], or [[traffic]]");
+    if !scenario.has_cluster() && scenario.traffic.is_empty() {
+        check.says("job", "there is nothing to run", "add a [job], [spark], or [[traffic]]");
     }
 }
 
 /// What Hadoop's connections are for, as the results call it.
-const SERVICES: [&str; 5] = ["rpc", "umbilical", "data", "shuffle", "store"];
+const SERVICES: [&str; 7] = ["rpc", "umbilical", "data", "shuffle", "store", "spark", "blocks"];
 
 /// No more blocks of a job, and no more flows of a traffic, than memory holds.
 pub(super) const MOST: u64 = 10_000_000;

@@ -21,6 +21,7 @@ mod power;
 pub mod problem;
 mod queue;
 mod run;
+mod spark;
 mod stripe;
 mod tcp;
 mod traffic;
@@ -53,6 +54,7 @@ pub use power::{
 pub use problem::{Problem, ScenarioError, ScenarioWarnings, Source, Span};
 pub use queue::{Codel, FqCodel, Pie, PieDelay, Port, Queue, QueueKind, QueueLimit, Red, SharedBuffer};
 pub use run::{Fault, Fidelity, Run};
+pub use spark::{Spark, SparkPlace, SparkStage};
 pub use stripe::{StreamCount, StreamCoupling, StreamPolicy, StreamScheduler, Stripe};
 pub use tcp::{
     Control, CubicRule, HyStart, IdleRule, IncreaseRule, Recovery, ReductionBase, RtoEstimator, ScalableRule, Tcp,
@@ -98,6 +100,8 @@ section! {
         mapreduce: MapReduce = MapReduce::default();
         /// The job, or a list of jobs.
         job: Vec<Job> = Vec::new();
+        /// An application of Spark, in place of jobs. Left out: there is none.
+        spark: Option<Spark> = None;
         /// Traffic without Hadoop, alone or beside jobs.
         traffic: Vec<Traffic> = Vec::new();
         /// Faults: what fails, and when.
@@ -108,6 +112,11 @@ section! {
 }
 
 impl Scenario {
+    /// Whether something runs on the nodes: jobs, or an application of Spark.
+    pub fn has_cluster(&self) -> bool {
+        !self.job.is_empty() || self.spark.is_some()
+    }
+
     /// Reads a scenario's text, lays `assignments` ("section.key=value") over it, and checks what the language knows.
     ///
     /// What an engine knows besides (names of links, rates of a PHY) is checked by who has one: see
@@ -201,6 +210,7 @@ fn changed(entries: Vec<Entry>, defaults: &[Entry]) -> Vec<Entry> {
                 "job" => Job::default().entries(),
                 "traffic" => Traffic::default().entries(),
                 "disk" => Disk::default().entries(),
+                "stage" => SparkStage::default().entries(),
                 _ => return Some(entry),
             };
             for item in items {
@@ -208,6 +218,10 @@ fn changed(entries: Vec<Entry>, defaults: &[Entry]) -> Vec<Entry> {
                     *inner = changed(std::mem::take(inner), &blank);
                 }
             }
+            return Some(entry);
+        }
+        if let ("spark", tree::Value::Table(inner)) = (entry.key.as_str(), &mut entry.tree.value) {
+            *inner = changed(std::mem::take(inner), &Spark::default().entries());
             return Some(entry);
         }
         if let (tree::Value::Table(inner), Some(Tree { value: tree::Value::Table(default), .. })) =

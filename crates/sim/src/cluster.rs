@@ -6,6 +6,7 @@ use crate::manager::{self, Manager, ManagerSpec};
 use crate::world::DiskState;
 use des::{Event, EventQueue};
 use hadoop::{Cluster, ConnId, Effect, End, Input, NodeId, Service, Tag};
+use spark::Spark;
 use tcp::Config;
 use transport::{Handle, Happened, Message, Open, Owner, Transport, Upcall};
 use units::{Bytes, Time};
@@ -13,7 +14,8 @@ use units::{Bytes, Time};
 /// Event kind: a timer of the cluster; its tag is the event's index and argument.
 pub(crate) const TIMER: u8 = 16;
 
-/// The port at which a service accepts (the defaults of Hadoop 3; the umbilical takes one at random there).
+/// The port at which a service accepts (the defaults of Hadoop 3; the umbilical takes one at random there, as do Spark's
+/// driver and block managers, which have the ports of its master and its shuffle service here).
 pub(crate) const fn port(service: Service) -> u16 {
     match service {
         Service::Rpc => 8020,
@@ -21,6 +23,8 @@ pub(crate) const fn port(service: Service) -> u16 {
         Service::DataTransfer => 9866,
         Service::Shuffle => 13562,
         Service::ObjectStore => 443,
+        Service::SparkDriver => 7077,
+        Service::SparkBlocks => 7337,
     }
 }
 
@@ -28,8 +32,15 @@ pub(crate) const fn port(service: Service) -> u16 {
 pub(crate) const SURE_OF_SHARED: Bytes = Bytes::new(2_048);
 
 /// Every service, in the order of their names in results.
-pub(crate) const SERVICES: [Service; 5] =
-    [Service::Rpc, Service::Umbilical, Service::DataTransfer, Service::Shuffle, Service::ObjectStore];
+pub(crate) const SERVICES: [Service; 7] = [
+    Service::Rpc,
+    Service::Umbilical,
+    Service::DataTransfer,
+    Service::Shuffle,
+    Service::ObjectStore,
+    Service::SparkDriver,
+    Service::SparkBlocks,
+];
 
 /// The service of a port, as the results call it.
 pub(crate) const fn service_name(port: u16) -> &'static str {
@@ -38,6 +49,8 @@ pub(crate) const fn service_name(port: u16) -> &'static str {
         8041 => "umbilical",
         9866 => "data",
         443 => "store",
+        7077 => "spark",
+        7337 => "blocks",
         _ => "shuffle",
     }
 }
@@ -55,6 +68,8 @@ pub(crate) struct Outside<'a> {
 #[derive(Debug)]
 pub(crate) struct Driver {
     pub cluster: Cluster,
+    /// The application of Spark that drives the cluster, where there is one.
+    pub spark: Option<Spark>,
     pub hosts: Hosts,
     tcp: Config,
     /// Receive buffer of connections to the masters.
@@ -82,6 +97,7 @@ impl Driver {
         let tcp = Config { nagle: false, ..tcp };
         Self {
             cluster,
+            spark: None,
             hosts,
             tcp,
             master_buffer: tcp.receive_buffer,
@@ -104,6 +120,12 @@ impl Driver {
         self
     }
 
+    /// Has an application of Spark drive the cluster.
+    pub fn with_spark(mut self, spark: Option<Spark>) -> Self {
+        self.spark = spark;
+        self
+    }
+
     /// Has the policies of disks' power told what goes on.
     pub fn with_manager(mut self, spec: Option<ManagerSpec>) -> Self {
         self.manager = spec.map(|spec| Manager::new(spec, &self.cluster, &self.hosts));
@@ -116,7 +138,33 @@ impl Driver {
             manager.start(now, &mut self.hosts, outside.events);
             self.tell_rests(now, outside);
         }
+        if let Some(spark) = &mut self.spark {
+            let mut effects = std::mem::take(&mut self.effects);
+            self.cluster.drive(now, &mut effects, |platform| spark.on_start(platform));
+            self.perform_all(now, effects, outside);
+        }
         self.feed(now, Input::Start, outside);
+    }
+
+    fn perform_all(&mut self, now: Time, mut effects: Vec<Effect>, outside: &mut Outside) {
+        for effect in effects.drain(..) {
+            self.perform(now, effect, outside);
+        }
+        self.effects = effects;
+    }
+
+    /// Tells the application what has happened that concerns it.
+    fn tell_spark(&mut self, now: Time, effects: &mut Vec<Effect>) {
+        let Some(spark) = &mut self.spark else { return };
+        loop {
+            let news = self.cluster.take_news();
+            if news.is_empty() {
+                return;
+            }
+            for event in news {
+                self.cluster.drive(now, effects, |platform| spark.on_news(platform, &event));
+            }
+        }
     }
 
     /// Tells the cluster which disks have gone to rest or woken.
@@ -150,10 +198,8 @@ impl Driver {
     pub fn feed(&mut self, now: Time, input: Input, outside: &mut Outside) {
         let mut effects = std::mem::take(&mut self.effects);
         self.cluster.handle(now, input, &mut effects);
-        for effect in effects.drain(..) {
-            self.perform(now, effect, outside);
-        }
-        self.effects = effects;
+        self.tell_spark(now, &mut effects);
+        self.perform_all(now, effects, outside);
         let rests = self.hosts.take_rests().into_iter();
         self.answers.extend(rests.map(|(node, disk, depth)| Input::DiskRests { node, disk, depth }));
         while let Some(answer) = self.answers.pop() {

@@ -181,7 +181,10 @@ impl Headway {
 fn progress(world: &World, until: Time) -> Progress {
     let now = world.now();
     let done = match world.driver() {
-        Some(driver) => driver.cluster.mapreduce().progress(),
+        Some(driver) => match &driver.spark {
+            Some(spark) => spark.progress(),
+            None => driver.cluster.mapreduce().progress(),
+        },
         None => now.as_secs_f64() / until.as_secs_f64(),
     };
     Progress { now, done, events: world.handled(), hops: world.packets().map_or(0, PacketTransport::hops) }

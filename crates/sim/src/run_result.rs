@@ -5,6 +5,7 @@ mod disks;
 mod energy;
 mod job;
 mod object_store;
+mod spark;
 
 use crate::RunError;
 use crate::air::station_name;
@@ -73,6 +74,7 @@ pub(crate) fn run_result(
         job::jobs(driver, &records, world, &mut result);
         result.ledger.extend(disks::laws(driver, world.now()));
         object_store::fill(scenario, driver, &world.transport().interfaces(), &mut result);
+        spark::fill(driver, &mut result);
         let running = |job: &&mut Job| job.state == JobState::Unfinished && job.submit <= world.now();
         for job in result.jobs.iter_mut().filter(|_| stall.is_some()).filter(running) {
             job.state = JobState::Failed;

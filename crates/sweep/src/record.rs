@@ -2,7 +2,7 @@
 
 use crate::plan::{Plan, PlannedRun};
 use results::{RunResult, Value};
-use runs::{Error, failure_of};
+use runs::{Error, failure_in};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -95,7 +95,7 @@ impl Record {
             build: build.to_owned(),
             scenario_digest: result.scenario_digest.clone(),
             seed: result.seed,
-            failure: result.jobs.iter().find_map(failure_of),
+            failure: failure_in(result),
             figures,
         };
         record.kept()

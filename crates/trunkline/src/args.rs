@@ -292,7 +292,7 @@ pub struct Import {
     /// Histories of jobs, compressed or not, and folders of them such as a history server's; `-` is standard input. The
     /// format is found by looking; a first word `jhist`, `text`, `rumen` or `sls` refuses any other. A job_*_conf.xml
     /// is found beside its history, or is named too. Or one workload of SWIM or trace of coflows; from standard input
-    /// after the word `swim` or `coflow`
+    /// after the word `swim` or `coflow`. Or one event log of Spark, a file or the folder of a rolling one
     #[arg(required = true, value_name = "FILE", value_hint = ValueHint::AnyPath)]
     pub files: Vec<PathBuf>,
     /// Where the scenario goes [default: standard output]

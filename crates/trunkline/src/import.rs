@@ -5,6 +5,7 @@ use crate::emit;
 use crate::failure::Failure;
 use crate::import_check::{self, Asked};
 use crate::import_many::{import_all, import_many, said};
+use crate::import_spark::import_spark;
 use crate::interrupt::STOP;
 use crate::progress::Meter;
 use crate::screen::Screen;
@@ -14,7 +15,7 @@ use runs::{BUDGET, Effort, Error, Found, Inputs, Which, pick_job, reproduce_all,
 use std::path::{Path, PathBuf};
 
 /// Words that stand before the files and say their format.
-const FORMATS: [&str; 6] = ["jhist", "text", "rumen", "sls", "swim", "coflow"];
+const FORMATS: [&str; 7] = ["jhist", "text", "rumen", "sls", "swim", "coflow", "spark"];
 
 /// Turns a history, a trace of many jobs, or a cluster's configuration, into a scenario.
 pub fn import(args: &Import) -> Result<(), Failure> {
@@ -31,6 +32,17 @@ pub fn import(args: &Import) -> Result<(), Failure> {
         Some(path) => Some((path.display().to_string(), inputs.text(path)?)),
     };
     let cluster = cluster.as_ref().map(|(name, text)| (name.as_str(), text.as_str()));
+    if let [file] = files
+        && matches!(word, None | Some("spark"))
+    {
+        match inputs.event_log(file)? {
+            Some(application) => return import_spark(args, &application, cluster),
+            None if word.is_some() => {
+                return Err(Failure::Input(format!("{} is not an event log of Spark", file.display())));
+            }
+            None => {}
+        }
+    }
     if let Some(bytes) = trace(&inputs, files, word)? {
         return deliver_many(args, &import_many(args, &files[0], &bytes, cluster)?);
     }
@@ -72,7 +84,7 @@ pub fn import(args: &Import) -> Result<(), Failure> {
 }
 
 /// Does what takes runs, with its progress shown.
-fn metered<T>(work: impl FnOnce(&Effort<'_>) -> Result<T, Failure>) -> Result<T, Failure> {
+pub fn metered<T>(work: impl FnOnce(&Effort<'_>) -> Result<T, Failure>) -> Result<T, Failure> {
     let meter = Meter::new(1, false);
     let progress = |run: usize, progress: &sim::Progress| meter.update(run, progress);
     let done = work(&Effort { threads: Some(1), stop: &STOP, progress: &progress });
@@ -165,7 +177,7 @@ pub fn writable(output: Option<&Path>, force: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-fn write(output: Option<&Path>, text: &str) -> Result<(), Failure> {
+pub fn write(output: Option<&Path>, text: &str) -> Result<(), Failure> {
     match output {
         None => emit(text),
         Some(path) => Ok(write_whole(path, text.as_bytes())?),

@@ -19,6 +19,7 @@ mod fit_text;
 mod import;
 mod import_check;
 mod import_many;
+mod import_spark;
 mod interrupt;
 #[cfg(feature = "jet")]
 mod jet;
@@ -34,6 +35,7 @@ mod study;
 mod study_text;
 mod summary;
 mod summary_jobs;
+mod summary_spark;
 mod sweep;
 mod sweep_args;
 mod sweep_dask;

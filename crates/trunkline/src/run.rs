@@ -8,7 +8,7 @@ use crate::screen::Screen;
 use crate::{emit, estimates, summary};
 use history::import::Counted;
 use results::to_json;
-use runs::{Effort, Inputs, Likeness, Recorded, Told, failure_of, file_name};
+use runs::{Effort, Inputs, Likeness, Recorded, Told, failure_in, file_name};
 use scenario::Scenario;
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -74,7 +74,7 @@ fn once(args: &Run, scenario: &Scenario, told: Told<'_>, target: &Path) -> Resul
     if let Some(stall) = &result.stall {
         return Err(Failure::Job(stall.to_string()));
     }
-    result.jobs.iter().find_map(failure_of).map_or(Ok(()), |reason| Err(Failure::Job(reason)))
+    failure_in(result).map_or(Ok(()), |reason| Err(Failure::Job(reason)))
 }
 
 fn many(args: &Run, scenario: &Scenario, told: Told<'_>, target: &Path) -> Result<(), Failure> {

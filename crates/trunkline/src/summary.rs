@@ -2,6 +2,7 @@
 
 use crate::screen::Screen;
 use crate::summary_jobs::of_jobs;
+use crate::summary_spark::of_spark;
 use crate::table::Table;
 use results::findings::{Finding, Rule, Severity};
 use results::page::Comparison;
@@ -33,6 +34,9 @@ pub fn of(result: &RunResult, screen: &Screen) -> String {
         for (i, job) in result.jobs.iter().enumerate() {
             of_job(&mut text, result, i as u32, job, screen);
         }
+    }
+    if let Some(spark) = &result.spark {
+        of_spark(&mut text, spark, screen);
     }
     if !result.traffic.is_empty() {
         of_traffic(&mut text, &result.traffic, screen);

@@ -1,5 +1,5 @@
-//! The events of a log that are read, in the shapes of Spark's `JsonProtocol`. Fields that only some versions write have
-//! defaults.
+//! The events of a log that are read, in the shapes of Spark's `JsonProtocol`. Fields that only some versions write
+//! have defaults.
 
 use serde::{Deserialize, Deserializer};
 use std::borrow::Cow;

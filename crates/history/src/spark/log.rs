@@ -34,5 +34,7 @@ pub fn looks_like_log(start: &[u8]) -> bool {
         // Within the quotes white space counts.
         rest = if word == b"\"" { after } else { after.trim_ascii_start() };
     }
-    rest.starts_with(b"SparkListener") || rest.starts_with(b"org.apache.spark.")
+    // Databricks begins with an event of its own, `DBCEventLoggingListenerMetadata`.
+    let name = rest.split(|byte| *byte == b'"').next().unwrap_or_default();
+    name.windows(8).any(|part| part == b"Listener") || name.starts_with(b"org.apache.spark.")
 }

@@ -1,16 +1,19 @@
 //! Event logs of Spark: what an application's driver wrote down of its executors, jobs, stages and tasks.
 //!
-//! A log has a JSON object a line (`JsonProtocol` and `EventLoggingListener` of Spark 1.3 to 4.1). It may be one file or
-//! a folder of files that follow one another (`spark.eventLog.rolling.enabled`), plain or compressed
-//! (`spark.eventLog.compression.codec`). [`LogReader`] takes it line by line, so that memory follows the number of tasks
-//! and not the log's length: a task takes some 6 KB of a log and less than 400 bytes here.
+//! A log has a JSON object a line (`JsonProtocol` and `EventLoggingListener` of Spark 1.3 to 4.1). It may be one file
+//! or a folder of files that follow one another (`spark.eventLog.rolling.enabled`), plain or compressed
+//! (`spark.eventLog.compression.codec`). [`LogReader`] takes it line by line, so that memory follows the number of
+//! tasks and not the log's length: a task takes some 6 KB of a log and less than 400 bytes here.
 
 mod codec;
 mod event;
+mod import;
 mod log;
 mod read;
+mod settings;
 
 pub use codec::{Codec, open};
+pub use import::{SparkImportError, SparkImported, SparkRecorded, import};
 pub use log::{LogName, looks_like_log};
 pub use read::LogReader;
 

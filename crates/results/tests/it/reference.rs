@@ -5,7 +5,8 @@
 use results::field::{FRAMES, POSITIONS};
 use results::metrics::{Described, Doc, FIRST_VERSION};
 use results::{
-    ATTEMPTS, CLIENTS, CoflowOutcome, FLOWS, OCCUPANCY, QUEUES, RUN, RunResult, SAMPLES, TrafficOutcome, tables,
+    ATTEMPTS, CLIENTS, CoflowOutcome, FLOWS, OCCUPANCY, QUEUES, RUN, RunResult, SAMPLES, SPARK_TASKS, SparkApplication,
+    TrafficOutcome, tables,
 };
 use std::fmt::Write;
 
@@ -21,8 +22,8 @@ pub struct Kind {
 pub fn kinds() -> Vec<Kind> {
     let mut kinds = Vec::new();
     visit(&RUN, String::new(), &mut kinds);
-    let others: [&'static dyn Described; 8] =
-        [&ATTEMPTS, &FLOWS, &CLIENTS, &QUEUES, &OCCUPANCY, &SAMPLES, &POSITIONS, &FRAMES];
+    let others: [&'static dyn Described; 9] =
+        [&ATTEMPTS, &SPARK_TASKS, &FLOWS, &CLIENTS, &QUEUES, &OCCUPANCY, &SAMPLES, &POSITIONS, &FRAMES];
     kinds.extend(others.map(|of| Kind { of, places: Vec::new() }));
     kinds
 }
@@ -135,10 +136,11 @@ fn the_reference_is_what_is_declared() {
 
 #[test]
 fn every_table_is_in_the_reference() {
-    // Tables of wireless nodes and of coflows are written where there are some.
+    // Tables of wireless nodes, of coflows and of applications of Spark are written where there are some.
     let coflows = vec![CoflowOutcome::default()];
     let traffic = vec![TrafficOutcome { coflows, ..TrafficOutcome::default() }];
-    let run = RunResult { field: Some(results::Field::default()), traffic, ..RunResult::default() };
+    let spark = Some(SparkApplication::default());
+    let run = RunResult { field: Some(results::Field::default()), traffic, spark, ..RunResult::default() };
     let mut files: Vec<_> = kinds().iter().filter_map(|kind| kind.of.file()).collect();
     let mut written: Vec<_> = tables(&run).iter().map(|table| table.name).collect();
     files.sort_unstable();

@@ -56,6 +56,7 @@ pub fn config(scenario: &Scenario) -> hadoop::Config {
             jobs: scenario.job.iter().map(|job| job_spec(scenario, job)).collect(),
             ..mapreduce(scenario)
         },
+        without_yarn: scenario.job.is_empty(),
     }
 }
 

@@ -13,6 +13,7 @@ mod object_store;
 mod phy;
 pub mod power;
 mod queue;
+mod spark;
 mod tcp;
 mod topology;
 mod traffic;
@@ -80,7 +81,7 @@ pub(crate) fn world(scenario: &Scenario, look: &mut dyn FnMut() -> Result<(), Ru
     for fault in &scenario.faults {
         changes(&spec.topology, &nodes, fault, &mut spec.changes)?;
     }
-    if !scenario.job.is_empty() {
+    if scenario.has_cluster() {
         for node in spec.topology.hosts().to_vec() {
             spec.topology.connect(node, node, &loopback());
         }
@@ -95,11 +96,12 @@ pub(crate) fn world(scenario: &Scenario, look: &mut dyn FnMut() -> Result<(), Ru
     if let Some(packets) = world.transport_mut().0.packets_mut() {
         prepare(packets, scenario, &spec.traffic);
     }
-    if !scenario.job.is_empty() {
+    if scenario.has_cluster() {
         let cluster = Cluster::new(hadoop::config(scenario), hadoop::node_infos(scenario), seed);
         look()?;
         let driver = Driver::new(cluster, hosts::hosts(scenario), tcp_config(scenario));
         let driver = driver.with_master_buffer(scenario.master.receive_buffer, scenario.master.shared_buffer);
+        let driver = driver.with_spark(spark::application(scenario));
         world.add_cluster(driver.with_manager(power::manager(scenario)));
     }
     Ok(world)
@@ -120,7 +122,7 @@ fn prepare(packets: &mut PacketTransport, scenario: &Scenario, traffic: &[Traffi
     if !scenario.network.priority.is_empty() {
         packets.set_classes(classes(&scenario.network.priority, traffic));
     }
-    if !scenario.job.is_empty() {
+    if scenario.has_cluster() {
         packets.count_segments(MASTER.0);
         packets.watch_arrivals();
     }

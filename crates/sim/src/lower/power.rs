@@ -216,7 +216,7 @@ pub(super) fn check(check: &mut Check<'_>) {
             format!("writes are many above {} and few below {}: the two would alternate", guard.on, guard.off);
         check.says(&path("guard.off"), message, "an `off` below `on`");
     }
-    if scenario.job.is_empty() {
+    if !scenario.has_cluster() {
         return check.says(
             "power",
             "disks are in use by jobs alone, and there is none",

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 /// What a run may take before it is stopped.
 const PATIENCE: Duration = Duration::from_millis(30);
+const SPARK: &str = "[spark.stage]\nname = \"a\"\n";
 const JOB: &str = "[job]\ninput = \"64 MB\"\n[hdfs]\nreplication = 1\n";
 const TRAFFIC: &str = "[traffic]\nfrom = \"worker-1\"\nto = \"worker-2\"\n";
 const WIFI: &str = "[job]\ninput = \"1 MB\"\n[hdfs]\nreplication = 1\n[network]\ntopology = \"wifi\"\n";
@@ -64,6 +65,7 @@ const NEEDS: &[Need] = &[
         JOB,
         &["node.preset=xeon-2009", "power.drive=barracuda-7200.7", "power.guard.on=1000 Gbit/s"],
     ),
+    need("spark.", SPARK, &[]),
     need("power.", JOB, &["node.preset=xeon-2009", "power.drive=barracuda-7200.7"]),
     need("network.port.", JOB, &["network.port.link=worker-1"]),
     need("network.mss=\"65495 B\"", JOB, &["network.mtu=65535 B"]),

@@ -31,6 +31,7 @@ mod scale;
 mod scenario;
 mod scenario_traffic;
 mod slow_links;
+mod spark;
 mod stripe;
 mod stripe_paths;
 mod support;

@@ -7,6 +7,7 @@ mod fit;
 mod gateways;
 mod import;
 mod import_check;
+mod import_spark;
 #[cfg(feature = "jet")]
 mod jet;
 #[cfg(feature = "jet")]

@@ -1,0 +1,331 @@
+//! A scenario from an event log: the stages that ran, with what their tasks took, read and wrote.
+//!
+//! What a task took but for waiting for shuffle blocks and for writing its own is its work; waiting is the simulation's
+//! affair. So the scenario says what another network, or another number of bytes under way, would change. Files that a
+//! task reads or writes are in its work, as no log says where they are; those of an RDD of HDFS are read there, too.
+
+use super::settings::{size, time};
+use super::{Application, Stage, Task};
+use scenario::{Scenario, ScenarioError, Spark, SparkPlace, SparkStage};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use units::{Bytes, Time};
+
+/// A scenario, what is recorded of it, and what is assumed in it.
+#[derive(Clone, Debug)]
+pub struct SparkImported {
+    /// The scenario.
+    pub scenario: Scenario,
+    /// What the log says of the application.
+    pub recorded: SparkRecorded,
+    /// What a reader should know: sentences.
+    pub notes: Vec<String>,
+}
+
+/// Recorded figures.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct SparkRecorded {
+    /// From the first job's submission to the last one's end, in seconds.
+    pub took: f64,
+    /// Stages, as the scenario lists them: names, and seconds from the launch of the first task to the end of the last.
+    pub stages: Vec<(String, f64)>,
+    /// Shuffle bytes fetched from other executors.
+    pub shuffle_remote: u64,
+    /// Shuffle bytes read from a task's own executor.
+    pub shuffle_local: u64,
+}
+
+/// Why a log makes no scenario.
+#[derive(Clone, Debug)]
+pub enum SparkImportError {
+    /// The cluster's scenario is invalid.
+    Scenario(ScenarioError),
+    /// It ran in one process: nothing crossed a network.
+    Local,
+    /// No job of it succeeded.
+    Empty,
+    /// The cluster's scenario has jobs or an application of its own.
+    Occupied,
+}
+
+impl fmt::Display for SparkImportError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Scenario(error) => error.fmt(f),
+            Self::Local => f.write_str(
+                "the application ran in local mode, within one process: no network was between its tasks; import one \
+                 of a cluster",
+            ),
+            Self::Empty => f.write_str("no job of the application has succeeded: there is nothing to predict"),
+            Self::Occupied => f.write_str(
+                "the cluster's scenario has a [job] or [spark] of its own: name one with machines and network",
+            ),
+        }
+    }
+}
+
+impl std::error::Error for SparkImportError {}
+
+/// Stages of jobs that overlapped in time: they run at once, after those before.
+struct Group<'a> {
+    submit: i64,
+    finish: i64,
+    stages: Vec<&'a Stage>,
+}
+
+/// Makes a scenario of an application. `cluster` is the name and the text of a scenario whose network and TCP are the
+/// cluster's.
+pub fn import(of: &Application, cluster: Option<(&str, &str)>) -> Result<SparkImported, SparkImportError> {
+    let mut notes = Vec::new();
+    if of.executors.is_empty() || of.executors.iter().all(|executor| matches!(&*executor.id, "driver" | "<driver>")) {
+        return Err(SparkImportError::Local);
+    }
+    let groups = groups(of, &mut notes);
+    if groups.is_empty() {
+        return Err(SparkImportError::Empty);
+    }
+    let mut scenario = base(cluster)?;
+    machines(of, &mut scenario, &mut notes);
+    let mut spark = settings(of, &mut notes);
+    let mut recorded = SparkRecorded::default();
+    let mut ran = Ran::default();
+    let mut before = groups[0].submit;
+    for (number, group) in groups.iter().enumerate() {
+        spark.pause.push(ms(group.submit - before));
+        before = group.finish;
+        for stage in &group.stages {
+            let built = of_stage(of, stage, (number, group), &mut ran, &mut notes);
+            recorded.stages.push((built.name.clone(), ran.length));
+            spark.stage.push(built);
+        }
+    }
+    recorded.took = (before - groups[0].submit).max(0) as f64 / 1e3;
+    let counted = |task: &&Task| ran.tasks.contains(&task.id);
+    for task in of.tasks.iter().filter(counted) {
+        recorded.shuffle_remote += task.metrics.read.remote_bytes;
+        recorded.shuffle_local += task.metrics.read.local_bytes;
+    }
+    let wasted = of.tasks.len() - ran.tasks.len();
+    if wasted > 0 {
+        notes.push(format!("{wasted} attempts at tasks that failed, were killed or run again are left out"));
+    }
+    if of.cut_off || of.finish_ms.is_none() {
+        notes.push("the log breaks off before the application's end: its jobs so far are imported".to_owned());
+    }
+    scenario.name.clone_from(&of.id);
+    scenario.run.until = Time::from_secs_f64((recorded.took * 20.0).clamp(3_600.0, 31_536_000.0));
+    scenario.spark = Some(spark);
+    Ok(SparkImported { scenario, recorded, notes })
+}
+
+fn ms(ms: i64) -> Time {
+    Time::from_secs_f64((ms.max(0) as f64 / 1e3).min(604_800.0))
+}
+
+/// The cluster's scenario, which has nothing to run: it is read with a stage that does nothing.
+fn base(cluster: Option<(&str, &str)>) -> Result<Scenario, SparkImportError> {
+    let (name, text) = cluster.unwrap_or(("spark", ""));
+    let with = format!("{text}\n[[spark.stage]]\nname = \"none\"\n");
+    match Scenario::parse(name, &with, &[]) {
+        Ok(scenario) if scenario.job.is_empty() && scenario.traffic.is_empty() => Ok(scenario),
+        Ok(_) => Err(SparkImportError::Occupied),
+        Err(error) => match Scenario::parse(name, text, &[]) {
+            Ok(_) => Err(SparkImportError::Occupied),
+            Err(_) => Err(SparkImportError::Scenario(error)),
+        },
+    }
+}
+
+/// A worker for each host of executors, with a core for each task at once: what tasks took holds what they shared.
+fn machines(of: &Application, scenario: &mut Scenario, notes: &mut Vec<String>) {
+    let mut by_host: BTreeMap<&str, (u32, u32)> = BTreeMap::new();
+    for executor in &of.executors {
+        let (count, cores) = by_host.entry(&executor.host).or_insert((0, 0));
+        // An executor that took the place of a lost one is not beside it.
+        *count += u32::from(executor.removed_ms.is_none());
+        *cores = (*cores).max(executor.cores);
+    }
+    let workers = units::count(by_host.len());
+    let each = by_host.values().map(|(count, _)| *count).max().unwrap_or(1).max(1);
+    let cores = by_host.values().map(|(_, cores)| *cores).max().unwrap_or(1).max(1);
+    if by_host.values().any(|other| *other != (each, cores)) {
+        notes.push(format!("hosts differ, or executors came and went: {each} executors of {cores} cores on each host"));
+    }
+    let cluster = &mut scenario.cluster;
+    (cluster.workers, cluster.host, cluster.master) = (workers, None, None);
+    cluster.group.clear();
+    let node = &mut scenario.node;
+    node.cores = each.saturating_mul(cores).clamp(1, 4_096);
+    (node.speed, node.load, node.variation) = (1.0, 0.0, 0.0);
+    scenario.hdfs.replication = scenario.hdfs.replication.min(workers);
+}
+
+/// The settings that were set, where the model knows them.
+fn settings(of: &Application, notes: &mut Vec<String>) -> Spark {
+    let mut spark = Spark::default();
+    let mut by_host: BTreeMap<&str, u32> = BTreeMap::new();
+    for executor in of.executors.iter().filter(|executor| executor.removed_ms.is_none()) {
+        *by_host.entry(&executor.host).or_default() += 1;
+    }
+    spark.executors = by_host.values().copied().max().unwrap_or(1).clamp(1, 1_000);
+    spark.executor_cores = of.executors.iter().map(|executor| executor.cores).max().unwrap_or(1).clamp(1, 4_096);
+    let mut refused = Vec::new();
+    let mut set = |name: &str, take: &mut dyn FnMut(&str) -> Option<()>| {
+        if let Some(value) = of.property(name)
+            && take(value).is_none()
+        {
+            refused.push(format!("`{name}` is \"{value}\", which is not understood; the default is assumed"));
+        }
+    };
+    set("spark.locality.wait", &mut |value| time(value).map(|wait| spark.locality_wait = wait));
+    set("spark.locality.wait.node", &mut |value| time(value).map(|wait| spark.locality_wait_node = Some(wait)));
+    set("spark.locality.wait.rack", &mut |value| time(value).map(|wait| spark.locality_wait_rack = Some(wait)));
+    set("spark.scheduler.revive.interval", &mut |value| {
+        time(value).map(|interval| spark.revive_interval = interval.max(Time::from_ms(1)).min(Time::from_secs(3_600)))
+    });
+    set("spark.reducer.maxSizeInFlight", &mut |value| {
+        let most = Bytes::from_mib(1 << 20);
+        size(value, 1 << 20).map(|size| spark.reducer_max_size_in_flight = size.max(Bytes::new(1)).min(most))
+    });
+    let bounded = |value: &str| value.trim().parse::<u32>().ok().map(|most| most.clamp(1, 2_147_483_647));
+    set("spark.reducer.maxReqsInFlight", &mut |value| {
+        bounded(value).map(|most| spark.reducer_max_reqs_in_flight = most)
+    });
+    set("spark.reducer.maxBlocksInFlightPerAddress", &mut |value| {
+        bounded(value).map(|most| spark.reducer_max_blocks_in_flight_per_address = most)
+    });
+    set("spark.shuffle.reduceLocality.enabled", &mut |value| {
+        value.trim().parse().ok().map(|enabled| spark.reduce_locality = enabled)
+    });
+    notes.extend(refused);
+    spark
+}
+
+/// The stages that ran, by groups of jobs. Adaptive execution runs each shuffle of a query as a job of its own, several
+/// at once.
+fn groups<'a>(of: &'a Application, notes: &mut Vec<String>) -> Vec<Group<'a>> {
+    let mut groups: Vec<Group<'a>> = Vec::new();
+    let mut taken = BTreeSet::new();
+    let mut jobs: Vec<_> = of.jobs.iter().filter(|job| job.succeeded == Some(true)).collect();
+    jobs.sort_by_key(|job| (job.submit_ms, job.id));
+    if jobs.len() < of.jobs.len() {
+        notes.push(format!("{} jobs that did not succeed are left out", of.jobs.len() - jobs.len()));
+    }
+    for job in jobs {
+        let Some(finish) = job.finish_ms else { continue };
+        // The last attempt at a stage is the one that succeeded.
+        let mut stages: BTreeMap<u32, &Stage> = BTreeMap::new();
+        for stage in of.stages.iter().filter(|stage| job.stages.binary_search(&stage.id).is_ok()) {
+            let whole = stage.finish_ms.is_some() && stage.failure.is_empty() && stage.tasks > 0;
+            if whole && stage.submit_ms.is_some_and(|submit| submit >= job.submit_ms) && !taken.contains(&stage.id) {
+                stages.insert(stage.id, stage);
+            }
+        }
+        if stages.is_empty() {
+            continue;
+        }
+        taken.extend(stages.keys().copied());
+        match groups.last_mut().filter(|group| job.submit_ms < group.finish) {
+            Some(group) => {
+                group.finish = group.finish.max(finish);
+                group.stages.extend(stages.into_values());
+            }
+            None => groups.push(Group { submit: job.submit_ms, finish, stages: stages.into_values().collect() }),
+        }
+    }
+    for group in &mut groups {
+        group.stages.sort_by_key(|stage| (stage.submit_ms, stage.id));
+    }
+    groups
+}
+
+/// What is known of the stages before.
+#[derive(Default)]
+struct Ran {
+    /// Names by the data set that a stage computes: another job names the same stage anew, and skips it.
+    names: BTreeMap<u32, (String, i64)>,
+    /// Data sets by stage.
+    sets: BTreeMap<u32, u32>,
+    /// The tasks that are imported.
+    tasks: BTreeSet<u64>,
+    /// Seconds from the launch of the last stage's first task to the end of its last.
+    length: f64,
+}
+
+fn of_stage(
+    of: &Application,
+    stage: &Stage,
+    (number, group): (usize, &Group),
+    ran: &mut Ran,
+    notes: &mut Vec<String>,
+) -> SparkStage {
+    if ran.sets.is_empty() {
+        ran.sets = of.stages.iter().filter_map(|stage| Some((stage.id, stage.rdds.first()?.id))).collect();
+    }
+    let words: String = stage.name.split(" at ").next().unwrap_or_default().chars().take(40).collect();
+    let name = format!("{}: {words}", stage.id);
+    let mut tasks: BTreeMap<u32, &Task> = BTreeMap::new();
+    for task in of.succeeded(stage) {
+        tasks.entry(task.index).or_insert(task);
+    }
+    let known: Vec<&Task> = tasks.values().copied().collect();
+    ran.tasks.extend(known.iter().map(|task| task.id));
+    let launched = known.iter().map(|task| task.launch_ms).min().unwrap_or(group.submit);
+    let ended = known.iter().filter_map(|task| task.finish_ms).max().unwrap_or(launched);
+    ran.length = (ended - launched).max(0) as f64 / 1e3;
+
+    let mut parents: Vec<(String, i64)> = Vec::new();
+    for parent in &stage.parents {
+        match ran.sets.get(parent).and_then(|set| ran.names.get(set)) {
+            Some(parent) if !parents.contains(parent) => parents.push(parent.clone()),
+            Some(_) => {}
+            None => notes.push(format!("stage {name} reads of stage {parent}, which is not in the log")),
+        }
+    }
+    // It could run when its parents were done, or its job was submitted.
+    let ready = parents.iter().map(|(_, end)| *end).fold(group.submit, i64::max);
+    if let Some(rdd) = stage.rdds.first() {
+        ran.names.insert(rdd.id, (name.clone(), ended));
+    }
+    let each = |of: &dyn Fn(&Task) -> u64| -> Vec<u64> {
+        let sum: u64 = known.iter().map(|task| of(task)).sum();
+        let mean = sum / known.len().max(1) as u64;
+        (0..stage.tasks).map(|index| tasks.get(&index).map_or(mean, |task| of(task))).collect()
+    };
+    let bytes = |of: &dyn Fn(&Task) -> u64| -> Vec<Bytes> {
+        let each = each(of);
+        if each.iter().all(|bytes| *bytes == 0) { Vec::new() } else { each.into_iter().map(Bytes::new).collect() }
+    };
+    let read = each(&|task| task.metrics.read.remote_bytes + task.metrics.read.local_bytes);
+    let reads = !parents.is_empty() && read.iter().any(|bytes| *bytes > 0);
+    let mean = |of: &dyn Fn(&Task) -> u64| known.iter().map(|task| of(task)).sum::<u64>() / known.len().max(1) as u64;
+    let hdfs = stage.rdds.iter().any(|rdd| rdd.name.starts_with("hdfs:"));
+    SparkStage {
+        name,
+        job: units::count(number),
+        parents: if reads { parents.into_iter().map(|(name, _)| name).collect() } else { Vec::new() },
+        tasks: stage.tasks.clamp(1, 1_000_000),
+        inputs: if hdfs { bytes(&|task| task.metrics.input_bytes) } else { Vec::new() },
+        input_from: if hdfs { SparkPlace::Hdfs } else { SparkPlace::Local },
+        works: each(&work).into_iter().map(|ms| Time::from_secs_f64((ms as f64 / 1e3).min(604_800.0))).collect(),
+        shuffle_writes: bytes(&|task| task.metrics.write.bytes),
+        shares: if reads { read.into_iter().map(|bytes| bytes as f64).collect() } else { Vec::new() },
+        reduce_locality: known.iter().any(|task| task.locality != super::Locality::ProcessLocal),
+        spill: Bytes::new(known.iter().map(|task| task.metrics.disk_spilled).sum()),
+        result: Bytes::new(mean(&|task| task.metrics.result_bytes)).min(Bytes::from_mib(1 << 11)),
+        streamed: if reads { STREAMED } else { 1.0 },
+        delay: ms(launched - ready),
+        ..SparkStage::default()
+    }
+}
+
+/// The part of its work that a task of a shuffle does while blocks come in. No log says it: of 18 recordings, stages
+/// that read shuffles are met to 9 % in the mean with this, to 12 % with none and to 15 % with all of it.
+const STREAMED: f64 = 0.5;
+
+/// What a task took but for waiting for shuffle blocks and writing its own, in milliseconds.
+fn work(task: &Task) -> u64 {
+    let took = task.finish_ms.unwrap_or(task.launch_ms).saturating_sub(task.launch_ms);
+    let waited = task.metrics.read.wait_ms + task.metrics.write.time_ns / 1_000_000;
+    u64::try_from(took).unwrap_or(0).saturating_sub(waited)
+}

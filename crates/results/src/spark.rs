@@ -1,0 +1,202 @@
+//! An application of Spark: its jobs, stages and tasks.
+
+use super::JobState;
+use super::metrics::{Metrics, figure};
+use units::{Bytes, Time};
+
+/// An application.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SparkApplication {
+    /// How it ended.
+    pub state: JobState,
+    /// Why, if it did not succeed.
+    pub reason: String,
+    /// Its executors.
+    pub executors: u32,
+    /// When its last job was done.
+    pub finish: Option<Time>,
+    /// Its jobs in their order.
+    pub jobs: Vec<SparkJob>,
+    /// Its stages in the order of the scenario.
+    pub stages: Vec<SparkStage>,
+    /// Its tasks in the order of their launch.
+    pub tasks: Vec<SparkTask>,
+}
+
+impl SparkApplication {
+    /// From the first job's submission to the last one's end.
+    pub fn took(&self) -> Option<Time> {
+        let submit = self.jobs.first()?.submit?;
+        Some(self.finish?.saturating_sub(submit))
+    }
+    /// Why it did not succeed.
+    pub fn failure(&self) -> Option<String> {
+        match self.state {
+            JobState::Succeeded => None,
+            JobState::Failed => Some(format!("the application: {}", self.reason)),
+            JobState::Unfinished => {
+                Some("the application: it had not finished when the run ended (run.until)".to_owned())
+            }
+        }
+    }
+    fn sum(&self, of: fn(&SparkTask) -> Bytes) -> Bytes {
+        self.tasks.iter().map(of).sum()
+    }
+    /// Shuffle bytes that tasks read on their own nodes.
+    pub fn shuffle_local(&self) -> Bytes {
+        self.sum(|task| task.shuffle_local)
+    }
+    /// Shuffle bytes that tasks fetched over the network.
+    pub fn shuffle_remote(&self) -> Bytes {
+        self.sum(|task| task.shuffle_remote)
+    }
+}
+
+/// A job: what one action of the program ran.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SparkJob {
+    /// When the action submitted it.
+    pub submit: Option<Time>,
+    /// When its last stage was done.
+    pub finish: Option<Time>,
+}
+
+/// A stage.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SparkStage {
+    /// Its name.
+    pub name: String,
+    /// The job that it is of, from 0.
+    pub job: u32,
+    /// Its tasks.
+    pub tasks: u32,
+    /// Those that are done.
+    pub done: u32,
+    /// When its tasks were handed to the scheduler.
+    pub submit: Option<Time>,
+    /// When the last of them was done.
+    pub finish: Option<Time>,
+}
+
+/// A task.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SparkTask {
+    /// Its stage, from 0.
+    pub stage: u32,
+    /// Its place among the stage's tasks, from 0.
+    pub index: u32,
+    /// The executor that ran it, from 0.
+    pub executor: u32,
+    /// Where that ran.
+    pub node: u32,
+    /// How far it was from what it read, by Spark's name.
+    pub locality: &'static str,
+    /// When the driver launched it.
+    pub launch: Time,
+    /// When its executor had it and what it needs to run.
+    pub start: Option<Time>,
+    /// When it was over on its executor.
+    pub end: Option<Time>,
+    /// When the driver knew.
+    pub finish: Option<Time>,
+    /// Time without a shuffle block to work on.
+    pub fetch_wait: Time,
+    /// Time without input to work on.
+    pub input_wait: Time,
+    /// Input from its own node's disks.
+    pub input_local: Bytes,
+    /// Input over the network.
+    pub input_remote: Bytes,
+    /// Shuffle bytes of its own node.
+    pub shuffle_local: Bytes,
+    /// Shuffle bytes over the network.
+    pub shuffle_remote: Bytes,
+    /// Written for its stage's shuffle.
+    pub shuffle_write: Bytes,
+    /// Spilled to disk.
+    pub spill: Bytes,
+    /// Written to files.
+    pub output: Bytes,
+}
+
+/// Figures of an application.
+pub static SPARK: Metrics<SparkApplication> = Metrics {
+    name: "spark",
+    what: "An application of Spark, where the scenario has one.",
+    file: None,
+    metrics: &[
+        figure("state", "`SUCCEEDED`, `FAILED`, or `UNFINISHED` where the run's time limit came first.")
+            .text(|app| app.state.name().to_owned()),
+        figure("reason", "Why it did not succeed.").text(|app| app.reason.clone()),
+        figure("executors", "Its executors.").count("executors", |app| app.executors.into()),
+        figure("took_s", "From the first job's submission to the last one's end.").optional_time(|app| app.took()),
+        figure("finish_s", "When its last job was done.").optional_time(|app| app.finish),
+        figure("input_local", "Input that tasks read from their own nodes' disks.")
+            .bytes(|app| app.sum(|task| task.input_local)),
+        figure("input_remote", "Input that they read over the network.").bytes(|app| app.sum(|task| task.input_remote)),
+        figure("shuffle_write", "What tasks wrote for shuffles.").bytes(|app| app.sum(|task| task.shuffle_write)),
+        figure("shuffle_local", "Shuffle bytes that tasks read on their own nodes.").bytes(|app| app.shuffle_local()),
+        figure("shuffle_remote", "Shuffle bytes that tasks fetched over the network.")
+            .bytes(|app| app.shuffle_remote()),
+        figure("spilled", "What tasks spilled to disk.").bytes(|app| app.sum(|task| task.spill)),
+        figure("output", "What tasks wrote to files, one replica counted.").bytes(|app| app.sum(|task| task.output)),
+        figure("fetch_wait_s", "Time for which tasks had no shuffle block to work on, over all of them.")
+            .time(|app| app.tasks.iter().map(|task| task.fetch_wait).sum()),
+        figure("jobs", "Its jobs.").inner(&SPARK_JOBS, |app| SPARK_JOBS.list(app.run, &app.jobs)),
+        figure("stages", "Its stages.").inner(&SPARK_STAGES, |app| SPARK_STAGES.list(app.run, &app.stages)),
+    ],
+};
+
+/// Jobs of Spark.
+pub static SPARK_JOBS: Metrics<SparkJob> = Metrics {
+    name: "spark jobs",
+    what: "A job of Spark: what one action of the program ran.",
+    file: None,
+    metrics: &[
+        figure("submit_s", "When the action submitted it.").optional_time(|job| job.submit),
+        figure("finish_s", "When its last stage was done.").optional_time(|job| job.finish),
+    ],
+};
+
+/// Stages of Spark.
+pub static SPARK_STAGES: Metrics<SparkStage> = Metrics {
+    name: "spark stages",
+    what: "A stage: tasks without a shuffle between them.",
+    file: None,
+    metrics: &[
+        figure("name", "Its name.").text(|stage| stage.name.clone()),
+        figure("job", "The job that it is of, from 0.").count("number", |stage| stage.job.into()),
+        figure("tasks", "Its tasks.").count("tasks", |stage| stage.tasks.into()),
+        figure("done", "Those that are done.").count("tasks", |stage| stage.done.into()),
+        figure("submit_s", "When its tasks were handed to the scheduler.").optional_time(|stage| stage.submit),
+        figure("finish_s", "When the last of them was done.").optional_time(|stage| stage.finish),
+    ],
+};
+
+/// Tasks of Spark.
+pub static SPARK_TASKS: Metrics<SparkTask> = Metrics {
+    name: "spark tasks",
+    what: "A task of a stage.",
+    file: Some("spark_tasks"),
+    metrics: &[
+        figure("stage", "Its stage, from 0.").count("number", |task| task.stage.into()),
+        figure("task", "Its place among the stage's tasks, from 0.").count("number", |task| task.index.into()),
+        figure("executor", "The executor that ran it, from 0.").count("number", |task| task.executor.into()),
+        figure("node", "Where that ran.").text(|task| task.node(task.node)),
+        figure("locality", "`NODE_LOCAL`, `PROCESS_LOCAL` (it prefers no node), `RACK_LOCAL` or `ANY`.")
+            .text(|task| task.locality.to_owned()),
+        figure("launch_s", "When the driver launched it.").time(|task| task.launch),
+        figure("start_s", "When its executor had it and what it needs to run.").optional_time(|task| task.start),
+        figure("end_s", "When it was over on its executor.").optional_time(|task| task.end),
+        figure("finish_s", "When the driver knew.").optional_time(|task| task.finish),
+        figure("fetch_wait_s", "Time without a shuffle block to work on.").time(|task| task.fetch_wait),
+        figure("input_wait_s", "Time without input to work on.").time(|task| task.input_wait),
+        figure("input_local", "Input from its own node's disks.").bytes(|task| task.input_local),
+        figure("input_remote", "Input over the network.").bytes(|task| task.input_remote),
+        figure("shuffle_local", "Shuffle bytes of its own node.").bytes(|task| task.shuffle_local),
+        figure("shuffle_remote", "Shuffle bytes over the network.").bytes(|task| task.shuffle_remote),
+        figure("shuffle_write", "Written for its stage's shuffle.").bytes(|task| task.shuffle_write),
+        figure("spilled", "Spilled to disk.").bytes(|task| task.spill),
+        figure("output", "Written to files.").bytes(|task| task.output),
+    ],
+};

@@ -1,0 +1,85 @@
+//! A scenario's application of Spark in the terms of `spark`.
+
+use scenario::{Scenario, SparkPlace, SparkStage};
+use spark::{Config, JobSpec, Place, Spark, StageSpec, TaskSpec};
+use units::{Bytes, Time};
+
+/// The application, if the scenario has one.
+pub(super) fn application(scenario: &Scenario) -> Option<Spark> {
+    let spark = scenario.spark.as_ref()?;
+    let wait = |own: Option<Time>| own.unwrap_or(spark.locality_wait);
+    let pause = |job: u32| spark.pause.get(job as usize).copied().unwrap_or_default();
+    let config = Config {
+        executors: spark.executors,
+        cores: spark.executor_cores,
+        locality_waits: [wait(spark.locality_wait_node), wait(spark.locality_wait_rack)],
+        reduce_locality: spark.reduce_locality,
+        max_size_in_flight: spark.reducer_max_size_in_flight,
+        max_reqs_in_flight: spark.reducer_max_reqs_in_flight,
+        max_blocks_in_flight_per_address: spark.reducer_max_blocks_in_flight_per_address,
+        revive_interval: spark.revive_interval,
+        launch_bytes: spark.launch_size,
+        status_bytes: spark.status_size,
+        launch_cost: spark.launch_cost,
+        status_cost: spark.status_cost,
+        jobs: (0..spark.jobs()).map(|job| JobSpec { pause: pause(job) }).collect(),
+        stages: Vec::new(),
+    };
+    let mut stages: Vec<StageSpec> = Vec::new();
+    for stage in &spark.stage {
+        let parents = spark.parents(stage);
+        let read: Vec<Bytes> = parents.iter().map(|parent| written(&stages[*parent])).collect();
+        stages.push(of_stage(stage, parents, read.into_iter().sum()));
+    }
+    Some(Spark::new(Config { stages, ..config }, scenario.run.seed))
+}
+
+fn written(stage: &StageSpec) -> Bytes {
+    stage.tasks.iter().map(|task| task.shuffle_write).sum()
+}
+
+const fn place(place: SparkPlace) -> Place {
+    match place {
+        SparkPlace::Local => Place::Local,
+        SparkPlace::Hdfs => Place::Hdfs,
+    }
+}
+
+/// A stage that reads so many bytes of its parents.
+fn of_stage(stage: &SparkStage, parents: Vec<usize>, read: Bytes) -> StageSpec {
+    let count = stage.tasks as usize;
+    let partition = spark::shuffle::Partition::new(&stage.shares, count);
+    let task = |index: usize| {
+        let input = part(stage.input, &stage.inputs, index, count);
+        let shuffled = if parents.is_empty() { Bytes::ZERO } else { partition.block(read, index).1 };
+        let megabytes = (input + shuffled).get() as f64 / 1e6;
+        let own = stage.works.get(index).copied().unwrap_or(stage.work);
+        TaskSpec {
+            work: own.saturating_add(stage.work_per_mb.mul_f64(megabytes)),
+            input,
+            shuffle_write: part(stage.shuffle_write, &stage.shuffle_writes, index, count),
+            spill: part(stage.spill, &[], index, count),
+            output: part(stage.output, &stage.outputs, index, count),
+            result: stage.result,
+        }
+    };
+    StageSpec {
+        name: stage.name.clone(),
+        job: stage.job as usize,
+        tasks: (0..count).map(task).collect(),
+        parents,
+        shares: stage.shares.clone(),
+        reduce_locality: stage.reduce_locality,
+        input: place(stage.input_from),
+        output: place(stage.output_to),
+        delay: stage.delay,
+        broadcast: stage.broadcast,
+        streamed: stage.streamed,
+    }
+}
+
+/// A task's part of what is given for all together, or its own.
+fn part(whole: Bytes, each: &[Bytes], index: usize, count: usize) -> Bytes {
+    let (each_of, more) = (whole.get() / count as u64, whole.get() % count as u64);
+    each.get(index).copied().unwrap_or_else(|| Bytes::new(each_of + u64::from((index as u64) < more)))
+}

@@ -1,0 +1,68 @@
+//! What an application of Spark leaves.
+
+use crate::cluster::Driver;
+use results::{Balance, JobState, RunResult, SparkApplication, SparkJob, SparkStage, SparkTask};
+use units::count;
+
+/// Adds the application, if there is one, and the books of its shuffles.
+pub(super) fn fill(driver: &Driver, result: &mut RunResult) {
+    let Some(spark) = &driver.spark else { return };
+    let jobs: Vec<_> = spark.jobs().iter().map(|job| SparkJob { submit: job.submit, finish: job.finish }).collect();
+    let stages = spark.config().stages.iter().zip(spark.stages()).map(|(spec, record)| SparkStage {
+        name: spec.name.clone(),
+        job: count(spec.job),
+        tasks: count(spec.tasks.len()),
+        done: record.done,
+        submit: record.submit,
+        finish: record.finish,
+    });
+    let tasks = spark.tasks().map(|task| SparkTask {
+        stage: count(task.stage),
+        index: count(task.index),
+        executor: count(task.executor),
+        node: task.node.0,
+        locality: task.locality.name(),
+        launch: task.launch,
+        start: task.start,
+        end: task.end,
+        finish: task.finish,
+        fetch_wait: task.fetch_wait,
+        input_wait: task.input_wait,
+        input_local: task.input_local,
+        input_remote: task.input_remote,
+        shuffle_local: task.shuffle_local,
+        shuffle_remote: task.shuffle_remote,
+        shuffle_write: task.shuffle_write,
+        spill: task.spill,
+        output: task.output,
+    });
+    let finish = jobs.last().and_then(|job| job.finish);
+    result.spark = Some(SparkApplication {
+        state: match (spark.failure(), finish) {
+            (Some(_), _) => JobState::Failed,
+            (None, Some(_)) => JobState::Succeeded,
+            (None, None) => JobState::Unfinished,
+        },
+        reason: spark.failure().unwrap_or_default().to_owned(),
+        executors: count(driver.cluster.context().nodes.worker_count()) * spark.config().executors,
+        finish,
+        stages: stages.collect(),
+        tasks: tasks.collect(),
+        jobs,
+    });
+    for exchange in spark.exchanges() {
+        let name = |stage: usize| &spark.config().stages[stage].name;
+        let of = format!("shuffle of {} for {}", name(exchange.parent), name(exchange.stage));
+        let mut balance = |what: &str, offered: units::Bytes, parts: &[(&str, units::Bytes)]| {
+            let accounted = parts.iter().map(|(part, bytes)| ((*part).to_owned(), bytes.get())).collect();
+            result.ledger.push(Balance { what: format!("{of}: {what}"), offered: offered.get(), accounted });
+        };
+        let got = [
+            ("read on the same node", exchange.local),
+            ("fetched", exchange.remote),
+            ("never fetched", exchange.never_fetched),
+        ];
+        balance("offered, bytes", exchange.offered, &got);
+        balance("served, bytes", exchange.served, &[("fetched", exchange.remote), ("in flight", exchange.in_flight)]);
+    }
+}

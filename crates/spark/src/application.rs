@@ -1,0 +1,256 @@
+//! The application: what happens on its cluster goes to the part that it is for.
+
+use crate::config::{Config, Place};
+use crate::driver::{Thread, Work};
+use crate::errand::Errands;
+use crate::executor::{Executor, Need};
+use crate::record::{Exchange, JobRecord, StageRecord, TaskRecord};
+use crate::serve::{Fetch, Serving};
+use crate::stage::Stage;
+use crate::task::Task;
+use des::RandomStream;
+use hadoop::{ConnId, Event, Platform, Reader, Service, Writer};
+use units::{Bytes, Time};
+
+/// How often executors' heartbeats are looked for (`spark.executor.heartbeatInterval`, 10 s).
+const HEARTBEAT: Time = Time::from_secs(10);
+
+/// What is under way outside.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Errand {
+    JobDue(usize),
+    StageDue(usize),
+    Revive,
+    Heartbeats,
+    DriverWorked,
+    /// Messages between the driver and executors.
+    Launch(usize),
+    Status(usize),
+    Ask(usize, Need),
+    Answer(usize, Need),
+    /// Messages between executors: of a fetch, or a block of it.
+    Request(usize),
+    Handle(usize),
+    Chunks(usize),
+    Block(usize, usize),
+    /// A block is read to be sent on this connection.
+    Served(ConnId),
+    /// Of a task.
+    Worked(usize),
+    FileRead(usize, Bytes),
+    LocalRead(usize),
+    Written(usize),
+    HdfsRead(usize),
+    HdfsWrite(usize),
+}
+
+/// An application.
+#[derive(Debug)]
+pub struct Spark {
+    pub(crate) config: Config,
+    pub(crate) jobs: Vec<JobRecord>,
+    /// The job that runs, or waits for its pause.
+    pub(crate) job: usize,
+    pub(crate) stages: Vec<Stage>,
+    pub(crate) tasks: Vec<Task>,
+    pub(crate) executors: Vec<Executor>,
+    pub(crate) thread: Thread,
+    pub(crate) reviving: bool,
+    pub(crate) fetches: Vec<Fetch>,
+    pub(crate) serving: Serving,
+    pub(crate) exchanges: Vec<Exchange>,
+    pub(crate) errands: Errands<Errand>,
+    pub(crate) random: RandomStream,
+    failure: Option<String>,
+    finished: bool,
+}
+
+impl Spark {
+    /// An application that begins with [`Self::on_start`]. Random draws depend on `seed` alone.
+    pub fn new(config: Config, seed: u64) -> Self {
+        let tasks: Vec<usize> = config.stages.iter().map(|stage| stage.tasks.len()).collect();
+        let stage = |spec: &crate::StageSpec| {
+            let parents: Vec<usize> = spec.parents.iter().map(|parent| tasks[*parent]).collect();
+            Stage::new(spec.clone(), &parents)
+        };
+        let stages: Vec<Stage> = config.stages.iter().map(stage).collect();
+        let exchanges = stages.iter().enumerate().flat_map(|(stage, of)| {
+            of.spec.parents.iter().map(move |parent| Exchange { stage, parent: *parent, ..Exchange::default() })
+        });
+        Self {
+            jobs: vec![JobRecord::default(); config.jobs.len()],
+            job: 0,
+            exchanges: exchanges.collect(),
+            stages,
+            tasks: Vec::new(),
+            executors: Vec::new(),
+            thread: Thread::default(),
+            reviving: false,
+            fetches: Vec::new(),
+            serving: Serving::default(),
+            errands: Errands::default(),
+            random: RandomStream::new(seed, "spark", 0),
+            config,
+            failure: None,
+            finished: false,
+        }
+    }
+
+    /// The run begins: executors connect to the driver, which runs on the master's node, and input is there.
+    pub fn on_start(&mut self, platform: &mut Platform) {
+        let workers: Vec<_> = platform.ctx.nodes.workers().collect();
+        let master = platform.ctx.nodes.master();
+        for worker in workers {
+            for _ in 0..self.config.executors {
+                let driver = platform.ctx.drive_open(worker, master, Service::SparkDriver);
+                self.executors.push(Executor::new(worker, self.config.cores, driver));
+            }
+        }
+        let (block, replication) = (platform.hdfs.config().block_size, platform.hdfs.config().replication);
+        for stage in self.stages.iter_mut().filter(|stage| stage.spec.input == Place::Hdfs) {
+            for task in &stage.spec.tasks {
+                let file = platform.hdfs.add_input(platform.ctx, task.input, block, replication, None);
+                stage.blocks.push(platform.hdfs.namespace().file(file).blocks.clone());
+            }
+        }
+        self.await_heartbeats(platform);
+        self.next_job(platform);
+    }
+
+    fn await_heartbeats(&mut self, platform: &mut Platform) {
+        let errand = self.errands.send(Errand::Heartbeats);
+        platform.ctx.drive_timer(platform.ctx.now + HEARTBEAT, errand);
+    }
+
+    /// Heartbeats are due: the application fails where an executor's is missing.
+    fn on_heartbeats(&mut self, platform: &mut Platform) {
+        let master = platform.ctx.nodes.master();
+        let mut nodes = self.executors.iter().map(|executor| executor.node);
+        if !platform.ctx.nodes.is_up(master) {
+            self.fail(platform, "the driver's node has gone down".to_owned());
+        } else if let Some(lost) = nodes.find(|node| !platform.ctx.nodes.is_up(*node)) {
+            self.fail(platform, format!("worker-{} has gone down, and no executor takes its place", lost.0));
+        } else {
+            self.await_heartbeats(platform);
+        }
+    }
+
+    /// Something has happened that concerns the application.
+    pub fn on_news(&mut self, platform: &mut Platform, event: &Event) {
+        if self.finished {
+            return;
+        }
+        match *event {
+            Event::Answered { request } => self.on_errand(platform, request),
+            Event::Delivered { message, .. } => self.on_errand(platform, message),
+            Event::Read { news, reader: Reader::Driver(number), .. } => {
+                if let Some(Errand::HdfsRead(task)) = self.errands.get(number).copied() {
+                    self.on_hdfs_read(platform, (number, task), news);
+                }
+            }
+            Event::Write { news, writer: Writer::Driver(number), .. } => {
+                if let Some(Errand::HdfsWrite(task)) = self.errands.get(number).copied() {
+                    self.on_hdfs_write(platform, (number, task), news);
+                }
+            }
+            Event::DiskFailed { .. } => self.fail(platform, "a disk with shuffle files has failed".to_owned()),
+            Event::Ended { .. } => {
+                self.fail(platform, "a connection between executors, or to the driver, is lost".to_owned());
+            }
+            _ => {}
+        }
+    }
+
+    fn on_errand(&mut self, platform: &mut Platform, number: u64) {
+        let Some(errand) = self.errands.answered(number) else { return };
+        match errand {
+            Errand::JobDue(job) => self.on_job_due(platform, job),
+            Errand::StageDue(stage) => self.on_stage_due(platform, stage),
+            Errand::Revive => self.on_revive(platform),
+            Errand::Heartbeats => self.on_heartbeats(platform),
+            Errand::DriverWorked => self.on_driver_worked(platform),
+            Errand::Launch(task) => self.on_launched(platform, task),
+            Errand::Status(task) => self.do_next(platform, Work::Status(task)),
+            Errand::Ask(executor, need) => self.do_next(platform, Work::Answer(executor, need)),
+            Errand::Answer(executor, need) => self.on_answer(platform, executor, need),
+            Errand::Request(fetch) => self.on_request(platform, fetch),
+            Errand::Handle(fetch) => self.on_handle(platform, fetch),
+            Errand::Chunks(fetch) => self.on_chunks(platform, fetch),
+            Errand::Block(fetch, block) => self.on_block(platform, fetch, block),
+            Errand::Served(conn) => self.on_served(platform, conn),
+            Errand::Worked(task) => {
+                self.tasks[task].busy = false;
+                self.advance(platform, task);
+            }
+            Errand::FileRead(task, bytes) => self.on_file_read(platform, task, bytes),
+            Errand::LocalRead(task) => self.on_local_read(platform, task),
+            Errand::Written(task) => self.on_written(platform, task),
+            Errand::HdfsRead(_) | Errand::HdfsWrite(_) => {}
+        }
+    }
+
+    /// The application cannot go on.
+    pub(crate) fn fail(&mut self, platform: &mut Platform, reason: String) {
+        self.failure.get_or_insert(reason);
+        self.finish(platform);
+    }
+
+    pub(crate) fn finish(&mut self, platform: &mut Platform) {
+        if !self.finished {
+            self.finished = true;
+            platform.ctx.finish();
+        }
+    }
+
+    /// Whether all jobs are over, or it has failed.
+    pub const fn is_finished(&self) -> bool {
+        self.finished
+    }
+    /// Why it has failed, if it has.
+    pub fn failure(&self) -> Option<&str> {
+        self.failure.as_deref()
+    }
+    /// Its settings and stages.
+    pub const fn config(&self) -> &Config {
+        &self.config
+    }
+    /// Its jobs.
+    pub fn jobs(&self) -> &[JobRecord] {
+        &self.jobs
+    }
+    /// Its stages, as its settings list them.
+    pub fn stages(&self) -> impl Iterator<Item = StageRecord> {
+        self.stages.iter().map(|stage| stage.record)
+    }
+    /// Its tasks in the order of their launch.
+    pub fn tasks(&self) -> impl Iterator<Item = TaskRecord> {
+        self.tasks.iter().map(|task| task.record)
+    }
+    /// The part of its tasks that is done.
+    pub fn progress(&self) -> f64 {
+        let done: u64 = self.stages.iter().map(|stage| u64::from(stage.record.done)).sum();
+        let all: usize = self.stages.iter().map(|stage| stage.spec.tasks.len()).sum();
+        if all == 0 { 1.0 } else { done as f64 / all as f64 }
+    }
+    /// Errands without an answer: none but a timer is left when the application has ended.
+    pub fn under_way(&self) -> usize {
+        self.errands.len()
+    }
+
+    /// What stages have read of their parents' shuffles.
+    pub fn exchanges(&self) -> Vec<Exchange> {
+        let of = |exchange: &Exchange| {
+            let (stage, parent) = (&self.stages[exchange.stage], &self.stages[exchange.parent]);
+            let place = stage.spec.parents.iter().position(|other| *other == exchange.parent).unwrap_or(0);
+            let mut never = Bytes::ZERO;
+            for (map, output) in parent.outputs.0.iter().enumerate() {
+                let Some(output) = output else { continue };
+                for reduce in (0..stage.spec.tasks.len()).filter(|reduce| !stage.got[place].has(map, *reduce)) {
+                    never += stage.partition.block(output.length, reduce).1;
+                }
+            }
+            Exchange { offered: parent.outputs.bytes(), never_fetched: never, ..*exchange }
+        };
+        self.exchanges.iter().map(of).collect()
+    }
+}

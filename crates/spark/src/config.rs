@@ -1,0 +1,123 @@
+//! Settings of an application and the work that it does. Defaults are those of Spark 4.1, by its documentation
+//! (<https://spark.apache.org/docs/4.1.1/configuration.html>) unless said otherwise.
+
+use units::{Bytes, Time};
+
+/// Settings of an application, its jobs and their stages.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Config {
+    /// Executors on each worker.
+    pub executors: u32,
+    /// Cores of an executor, which are tasks at once (`spark.executor.cores`).
+    pub cores: u32,
+    /// How long a stage waits for a place on the node of its data, and then in its rack (`spark.locality.wait.node` and
+    /// `.rack`, 3 s).
+    pub locality_waits: [Time; 2],
+    /// Whether tasks prefer nodes that have a fifth of what they read of shuffles (`spark.shuffle.reduceLocality.enabled`
+    /// of `DAGScheduler`, which the documentation does not have).
+    pub reduce_locality: bool,
+    /// How much a task fetches at once (`spark.reducer.maxSizeInFlight`, 48 MiB).
+    pub max_size_in_flight: Bytes,
+    /// How many requests it has under way (`spark.reducer.maxReqsInFlight`, no bound).
+    pub max_reqs_in_flight: u32,
+    /// How many blocks it asks of one executor at once (`spark.reducer.maxBlocksInFlightPerAddress`, no bound).
+    pub max_blocks_in_flight_per_address: u32,
+    /// How often the driver offers all free cores, beside those that become free (`spark.scheduler.revive.interval` of
+    /// `CoarseGrainedSchedulerBackend`, 1 s).
+    pub revive_interval: Time,
+    /// A message that launches a task, in bytes.
+    pub launch_bytes: Bytes,
+    /// A message that tells a task's end, in bytes, without the task's result.
+    pub status_bytes: Bytes,
+    /// Work of the driver on each launch.
+    pub launch_cost: Time,
+    /// Work of the driver on each end of a task.
+    pub status_cost: Time,
+    /// The jobs, one after the other.
+    pub jobs: Vec<JobSpec>,
+    /// Their stages. A stage's parents stand before it.
+    pub stages: Vec<StageSpec>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            executors: 1,
+            cores: 1,
+            locality_waits: [Time::from_secs(3); 2],
+            reduce_locality: true,
+            max_size_in_flight: Bytes::from_mib(48),
+            max_reqs_in_flight: u32::MAX,
+            max_blocks_in_flight_per_address: u32::MAX,
+            revive_interval: Time::from_secs(1),
+            launch_bytes: Bytes::new(10_000),
+            status_bytes: Bytes::new(3_000),
+            launch_cost: Time::from_us(500),
+            status_cost: Time::from_us(500),
+            jobs: Vec::new(),
+            stages: Vec::new(),
+        }
+    }
+}
+
+/// A job: what one action of the program runs.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct JobSpec {
+    /// How long the program takes before it: from the start of the run, or from the end of the job before.
+    pub pause: Time,
+}
+
+/// Where a stage's input stands, or its output goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Place {
+    /// A disk of the task's node, which every node has alike.
+    #[default]
+    Local,
+    /// HDFS: input prefers the nodes with its replicas.
+    Hdfs,
+}
+
+/// A stage: tasks without a shuffle between them.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct StageSpec {
+    /// Its name.
+    pub name: String,
+    /// The job that it is of.
+    pub job: usize,
+    /// The stages whose shuffle output it reads.
+    pub parents: Vec<usize>,
+    /// Its tasks.
+    pub tasks: Vec<TaskSpec>,
+    /// Of its parents' output, the part that each of its tasks reads, relative to the others; none for equal parts.
+    pub shares: Vec<f64>,
+    /// Whether its tasks prefer nodes for what they read of shuffles, where the application's do.
+    pub reduce_locality: bool,
+    /// Where its input stands.
+    pub input: Place,
+    /// Where its output goes.
+    pub output: Place,
+    /// From when it could run until its first task is launched: the driver makes and packs its tasks.
+    pub delay: Time,
+    /// What its tasks need of the driver before they run, once for each executor: their code, and variables that are
+    /// broadcast.
+    pub broadcast: Bytes,
+    /// The part of a task's work that is done while its bytes come in; the rest follows.
+    pub streamed: f64,
+}
+
+/// A task of a stage.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct TaskSpec {
+    /// Its work, in seconds of one core at speed 1.
+    pub work: Time,
+    /// What it reads of its stage's input.
+    pub input: Bytes,
+    /// What it writes for its stage's shuffle, as compressed.
+    pub shuffle_write: Bytes,
+    /// What it spills to disk, and reads again before it writes.
+    pub spill: Bytes,
+    /// What it writes of its stage's output.
+    pub output: Bytes,
+    /// Its result, which goes to the driver.
+    pub result: Bytes,
+}

@@ -1,0 +1,310 @@
+//! The driver: jobs and stages (`DAGScheduler`), and which task gets which core (`TaskSchedulerImpl`,
+//! `CoarseGrainedSchedulerBackend`).
+
+use crate::application::{Errand, Spark};
+use crate::config::Place;
+use crate::executor::Need;
+use crate::record::TaskRecord;
+use crate::shuffle::Outputs;
+use crate::task::Task;
+use crate::task_set::{Locality, Offered, TaskSet};
+use hadoop::{End, NodeId, Platform};
+use std::collections::VecDeque;
+use units::{Bytes, Time};
+
+/// What the driver's one thread does next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Work {
+    /// Packs a task and sends it.
+    Launch(usize),
+    /// Takes a task's end, and offers its core.
+    Status(usize),
+    /// Answers what an executor has asked for.
+    Answer(usize, Need),
+}
+
+/// The driver's thread: one message after the other (`DriverEndpoint`).
+#[derive(Debug, Default)]
+pub struct Thread {
+    pub queue: VecDeque<Work>,
+    pub busy: bool,
+}
+
+impl Spark {
+    /// A job's action runs now.
+    pub(crate) fn on_job_due(&mut self, platform: &mut Platform, job: usize) {
+        self.jobs[job].submit = Some(platform.ctx.now);
+        self.ready_stages(platform);
+        // A job without stages is over at once.
+        self.end_job(platform);
+    }
+
+    /// Stages of the running job whose parents are done are submitted, after their delay.
+    fn ready_stages(&mut self, platform: &mut Platform) {
+        let now = platform.ctx.now;
+        for number in 0..self.stages.len() {
+            let stage = &self.stages[number];
+            let parents = || stage.spec.parents.iter().all(|parent| self.stages[*parent].is_done());
+            if stage.spec.job == self.job && stage.record.ready.is_none() && parents() {
+                let delay = stage.spec.delay;
+                self.stages[number].record.ready = Some(now);
+                let errand = self.errands.send(Errand::StageDue(number));
+                platform.ctx.drive_timer(now + delay, errand);
+            }
+        }
+    }
+
+    /// The tasks of a stage are handed to the scheduler.
+    pub(crate) fn on_stage_due(&mut self, platform: &mut Platform, number: usize) {
+        let preferred: Vec<Vec<NodeId>> =
+            (0..self.stages[number].spec.tasks.len()).map(|task| self.preferred(platform, number, task)).collect();
+        let nodes = &platform.ctx.nodes;
+        let set = TaskSet::new(platform.ctx.now, &preferred, |node| nodes.rack(node), self.config.locality_waits);
+        let stage = &mut self.stages[number];
+        stage.record.submit = Some(platform.ctx.now);
+        stage.set = Some(set);
+        if stage.spec.tasks.is_empty() {
+            return self.end_stage(platform, number);
+        }
+        let all: Vec<usize> = (0..self.executors.len()).collect();
+        self.offer(platform, all, true);
+        if !self.reviving {
+            self.reviving = true;
+            self.revive_later(platform);
+        }
+    }
+
+    fn revive_later(&mut self, platform: &mut Platform) {
+        let errand = self.errands.send(Errand::Revive);
+        platform.ctx.drive_timer(platform.ctx.now + self.config.revive_interval, errand);
+    }
+
+    /// All free cores are offered again.
+    pub(crate) fn on_revive(&mut self, platform: &mut Platform) {
+        self.reviving = self.stages.iter().any(|stage| stage.set.as_ref().is_some_and(|set| set.waiting() > 0));
+        if self.reviving {
+            let all: Vec<usize> = (0..self.executors.len()).collect();
+            self.offer(platform, all, true);
+            self.revive_later(platform);
+        }
+    }
+
+    /// The nodes that a task prefers: those with its input, else those with much of what it reads of shuffles
+    /// (`getPreferredLocs`).
+    fn preferred(&self, platform: &Platform, number: usize, task: usize) -> Vec<NodeId> {
+        let stage = &self.stages[number];
+        if stage.spec.input == Place::Hdfs
+            && let Some(block) = stage.blocks.get(task).and_then(|blocks| blocks.first())
+        {
+            return platform.hdfs.namespace().holders(*block);
+        }
+        if !self.config.reduce_locality || !stage.spec.reduce_locality {
+            return Vec::new();
+        }
+        let of = |parent: &usize| self.stages[*parent].outputs.preferred(&stage.partition, task);
+        let mut sides = stage.spec.parents.iter().map(of);
+        let Some(first) = sides.next() else { return Vec::new() };
+        let (mut both, mut either) = (first.clone(), first);
+        for side in sides {
+            both.retain(|node| side.contains(node));
+            either.extend(side);
+        }
+        // Of several sides the nodes that all prefer, else those of any (`ZippedPartitionsPartition`).
+        either.sort_unstable();
+        either.dedup();
+        if both.is_empty() { either } else { both }
+    }
+
+    /// Free cores of executors are offered to the stages, the oldest job and stage first (`resourceOffers`, FIFO).
+    fn offer(&mut self, platform: &mut Platform, mut offers: Vec<usize>, all_free: bool) {
+        self.random.shuffle(&mut offers);
+        let mut order: Vec<usize> =
+            (0..self.stages.len()).filter(|number| self.stages[*number].set.is_some()).collect();
+        order.sort_by_key(|number| (self.stages[*number].spec.job, *number));
+        for number in order {
+            let Some(mut set) = self.stages[number].set.take() else { continue };
+            let (mut launched, mut rejects) = (false, false);
+            let mut best = Locality::Any;
+            for most in set.levels() {
+                loop {
+                    let mut again = false;
+                    for executor in &offers {
+                        if self.executors[*executor].free == 0 {
+                            continue;
+                        }
+                        let node = self.executors[*executor].node;
+                        match set.offer(platform.ctx.now, node, platform.ctx.nodes.rack(node), most) {
+                            Offered::Task(task, locality) => {
+                                (again, launched) = (true, true);
+                                best = best.min(locality);
+                                self.launch(platform, (number, task), *executor, locality);
+                            }
+                            Offered::Held => rejects = true,
+                            Offered::Nothing => {}
+                        }
+                    }
+                    if !again {
+                        break;
+                    }
+                }
+            }
+            let stage = &mut self.stages[number];
+            if rejects {
+                stage.no_rejects = false;
+            } else if launched && (all_free || stage.no_rejects) {
+                set.reset(platform.ctx.now, best);
+                stage.no_rejects = true;
+            }
+            stage.set = Some(set);
+        }
+    }
+
+    fn launch(&mut self, platform: &mut Platform, (stage, index): (usize, usize), executor: usize, locality: Locality) {
+        let node = self.executors[executor].node;
+        self.executors[executor].free -= 1;
+        let id = self.tasks.len();
+        self.tasks.push(Task::new(TaskRecord {
+            stage,
+            index,
+            executor,
+            node,
+            locality,
+            launch: platform.ctx.now,
+            start: None,
+            end: None,
+            finish: None,
+            fetch_wait: Time::ZERO,
+            input_wait: Time::ZERO,
+            input_local: Bytes::ZERO,
+            input_remote: Bytes::ZERO,
+            shuffle_local: Bytes::ZERO,
+            shuffle_remote: Bytes::ZERO,
+            shuffle_write: Bytes::ZERO,
+            spill: Bytes::ZERO,
+            output: Bytes::ZERO,
+        }));
+        self.do_next(platform, Work::Launch(id));
+    }
+
+    /// The driver's thread has another message.
+    pub(crate) fn do_next(&mut self, platform: &mut Platform, work: Work) {
+        self.thread.queue.push_back(work);
+        if !self.thread.busy {
+            self.turn(platform);
+        }
+    }
+
+    fn turn(&mut self, platform: &mut Platform) {
+        let Some(work) = self.thread.queue.front() else { return };
+        let cost = match work {
+            Work::Launch(_) | Work::Answer(..) => self.config.launch_cost,
+            Work::Status(_) => self.config.status_cost,
+        };
+        self.thread.busy = true;
+        let errand = self.errands.send(Errand::DriverWorked);
+        let master = platform.ctx.nodes.master();
+        platform.ctx.drive_compute(master, cost.max(Time::from_ps(1)), errand);
+    }
+
+    /// The driver's thread is done with a message.
+    pub(crate) fn on_driver_worked(&mut self, platform: &mut Platform) {
+        self.thread.busy = false;
+        match self.thread.queue.pop_front() {
+            Some(Work::Launch(task)) => {
+                let to = self.tasks[task].record.executor;
+                self.tell(platform, to, self.config.launch_bytes, Errand::Launch(task));
+            }
+            Some(Work::Status(task)) => self.on_status(platform, task),
+            Some(Work::Answer(executor, need)) => {
+                let bytes = match need {
+                    Need::Broadcast(stage) => self.stages[stage].spec.broadcast,
+                    Need::Statuses(stage) => self.statuses(stage),
+                };
+                self.tell(platform, executor, bytes, Errand::Answer(executor, need));
+            }
+            None => {}
+        }
+        self.turn_again(platform);
+    }
+
+    fn turn_again(&mut self, platform: &mut Platform) {
+        if !self.thread.busy {
+            self.turn(platform);
+        }
+    }
+
+    /// A message from the driver to an executor.
+    fn tell(&mut self, platform: &mut Platform, executor: usize, bytes: Bytes, errand: Errand) {
+        let conn = self.executors[executor].driver;
+        let message = self.errands.send(errand);
+        platform.ctx.drive_send(conn, End::Server, bytes, message);
+    }
+
+    /// Where the outputs are that a stage reads: an address for each map task, and a byte for each block's size
+    /// (`CompressedMapStatus`).
+    fn statuses(&self, stage: usize) -> Bytes {
+        let stage = &self.stages[stage];
+        let maps: usize = stage.spec.parents.iter().map(|parent| self.stages[*parent].spec.tasks.len()).sum();
+        Bytes::new((maps * (ADDRESS + stage.spec.tasks.len().min(FEW_BLOCKS))) as u64 + MESSAGE)
+    }
+
+    /// A task is done, as the driver now knows.
+    fn on_status(&mut self, platform: &mut Platform, task: usize) {
+        let now = platform.ctx.now;
+        let record = &mut self.tasks[task].record;
+        record.finish = Some(now);
+        let (number, index, executor) = (record.stage, record.index, record.executor);
+        self.executors[executor].free += 1;
+        self.stages[number].outputs.0[index] = self.tasks[task].written();
+        self.tasks[task].forget();
+        let stage = &mut self.stages[number];
+        stage.record.done += 1;
+        let done = stage.record.done as usize == stage.spec.tasks.len();
+        self.offer(platform, vec![executor], false);
+        if done {
+            self.end_stage(platform, number);
+        }
+    }
+
+    fn end_stage(&mut self, platform: &mut Platform, number: usize) {
+        self.stages[number].record.finish = Some(platform.ctx.now);
+        self.stages[number].set = None;
+        self.ready_stages(platform);
+        self.end_job(platform);
+    }
+
+    /// The job is over when its stages are; the next follows, or the application ends.
+    fn end_job(&mut self, platform: &mut Platform) {
+        let mut own = self.stages.iter().filter(|stage| stage.spec.job == self.job);
+        if self.job >= self.jobs.len() || !own.all(super::stage::Stage::is_done) {
+            return;
+        }
+        self.jobs[self.job].finish = Some(platform.ctx.now);
+        self.job += 1;
+        self.next_job(platform);
+    }
+
+    /// The next job, after the pause before it.
+    pub(crate) fn next_job(&mut self, platform: &mut Platform) {
+        match self.config.jobs.get(self.job) {
+            Some(job) => {
+                let at = platform.ctx.now + job.pause;
+                let errand = self.errands.send(Errand::JobDue(self.job));
+                platform.ctx.drive_timer(at, errand);
+            }
+            None => self.finish(platform),
+        }
+    }
+
+    /// Outputs of a stage.
+    pub(crate) fn outputs(&self, stage: usize) -> &Outputs {
+        &self.stages[stage].outputs
+    }
+}
+
+/// Bytes of a map status beside the sizes of its blocks: the block manager's name, and the map task's number.
+const ADDRESS: usize = 40;
+/// Sizes that a map status has: of more blocks it has their mean (`spark.shuffle.minNumPartitionsToHighlyCompress`).
+const FEW_BLOCKS: usize = 2_000;
+/// Bytes of a message without its content.
+pub const MESSAGE: u64 = 100;

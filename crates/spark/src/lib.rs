@@ -1,0 +1,25 @@
+//! An application of Spark, standalone, as a pure state machine beside `hadoop`'s: it drives a [`hadoop::Cluster`] from
+//! outside, on whose nodes, disks, connections and HDFS it runs.
+//!
+//! [`Spark::on_start`] and [`Spark::on_news`] take the cluster's [`Platform`](hadoop::Platform) and what has happened
+//! there; what they ask for comes back as news. `docs/models/spark.md` has the sources.
+
+mod application;
+mod config;
+mod driver;
+mod errand;
+mod executor;
+pub mod fetch;
+mod record;
+mod running;
+mod serve;
+pub mod shuffle;
+mod stage;
+mod task;
+pub mod task_set;
+mod transfer;
+
+pub use application::Spark;
+pub use config::{Config, JobSpec, Place, StageSpec, TaskSpec};
+pub use record::{Exchange, JobRecord, StageRecord, TaskRecord};
+pub use task_set::Locality;

@@ -1,0 +1,89 @@
+//! What an application leaves: its jobs, stages and tasks, and what its shuffles moved.
+
+use crate::task_set::Locality;
+use hadoop::NodeId;
+use units::{Bytes, Time};
+
+/// A job.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct JobRecord {
+    /// When the action submitted it.
+    pub submit: Option<Time>,
+    /// When its last stage was done.
+    pub finish: Option<Time>,
+}
+
+/// A stage.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct StageRecord {
+    /// When its parents were done and its job ran.
+    pub ready: Option<Time>,
+    /// When its tasks were handed to the scheduler.
+    pub submit: Option<Time>,
+    /// When the driver knew that the last of them was done.
+    pub finish: Option<Time>,
+    /// Tasks that are done.
+    pub done: u32,
+}
+
+/// A task.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TaskRecord {
+    /// Its stage.
+    pub stage: usize,
+    /// Its place among the stage's tasks.
+    pub index: usize,
+    /// The executor that ran it.
+    pub executor: usize,
+    /// Where that ran.
+    pub node: NodeId,
+    /// How far it was from what it read.
+    pub locality: Locality,
+    /// When the driver launched it.
+    pub launch: Time,
+    /// When its executor had it and what it needs to run.
+    pub start: Option<Time>,
+    /// When its result had left the executor.
+    pub end: Option<Time>,
+    /// When the driver knew of its end.
+    pub finish: Option<Time>,
+    /// Time without a block to work on (`Fetch Wait Time`).
+    pub fetch_wait: Time,
+    /// Time without input to work on.
+    pub input_wait: Time,
+    /// Input read from its own node's disks.
+    pub input_local: Bytes,
+    /// Input read over the network.
+    pub input_remote: Bytes,
+    /// Shuffle bytes of its own executor, or of another on its node.
+    pub shuffle_local: Bytes,
+    /// Shuffle bytes over the network.
+    pub shuffle_remote: Bytes,
+    /// Written for its stage's shuffle.
+    pub shuffle_write: Bytes,
+    /// Spilled to disk.
+    pub spill: Bytes,
+    /// Written of its stage's output.
+    pub output: Bytes,
+}
+
+/// What a stage has read of one of its parents' shuffle.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Exchange {
+    /// The stage that reads.
+    pub stage: usize,
+    /// The stage that has written.
+    pub parent: usize,
+    /// What the parent's tasks have written for it so far.
+    pub offered: Bytes,
+    /// What has come from executors on the reader's node.
+    pub local: Bytes,
+    /// What has come over the network.
+    pub remote: Bytes,
+    /// What no task has got, map task by map task and reduce task by reduce task.
+    pub never_fetched: Bytes,
+    /// What executors have sent to others.
+    pub served: Bytes,
+    /// What is sent and has not come.
+    pub in_flight: Bytes,
+}

@@ -1,0 +1,375 @@
+//! Tasks on their executors: what they need first, their bytes, their work, their output.
+
+use crate::application::{Errand, Spark};
+use crate::config::Place;
+use crate::driver::MESSAGE;
+use crate::executor::Need;
+use crate::fetch::{Block, Fetches, Limits};
+use crate::shuffle::MapOutput;
+use crate::task::{Arrived, Step};
+use hadoop::rpc::Process;
+use hadoop::{Data, DiskOp, DiskStream, DiskTransfer, End, Platform, ReadNews, Reader, WriteNews, Writer};
+use std::collections::BTreeMap;
+use units::{Bytes, Time};
+
+/// Bytes of a local file that are read at once; the kernel reads that far ahead.
+const PIECE: Bytes = Bytes::from_mib(1);
+/// Processes of executors among those of their nodes: the first has this number.
+const FIRST_PROCESS: u32 = 1_000;
+
+impl Spark {
+    /// An executor has a task, or what a task of it had to wait for.
+    pub(crate) fn on_launched(&mut self, platform: &mut Platform, task: usize) {
+        let record = self.tasks[task].record;
+        let stage = &self.stages[record.stage].spec;
+        let needs = [
+            (stage.broadcast > Bytes::ZERO).then_some(Need::Broadcast(record.stage)),
+            (!stage.parents.is_empty()).then_some(Need::Statuses(record.stage)),
+        ];
+        let executor = &mut self.executors[record.executor];
+        let Some(need) = needs.into_iter().flatten().find(|need| !executor.has.contains(need)) else {
+            return self.begin(platform, task);
+        };
+        let waits = executor.waits.entry(need).or_default();
+        waits.push(task);
+        if waits.len() == 1 {
+            let message = self.errands.send(Errand::Ask(record.executor, need));
+            platform.ctx.drive_send(executor.driver, End::Client, Bytes::new(MESSAGE), message);
+        }
+    }
+
+    /// The driver has answered an executor.
+    pub(crate) fn on_answer(&mut self, platform: &mut Platform, executor: usize, need: Need) {
+        self.executors[executor].has.insert(need);
+        for task in self.executors[executor].waits.remove(&need).unwrap_or_default() {
+            self.on_launched(platform, task);
+        }
+    }
+
+    /// A task begins to run.
+    fn begin(&mut self, platform: &mut Platform, id: usize) {
+        let record = self.tasks[id].record;
+        let stage = &self.stages[record.stage];
+        let spec = stage.spec.tasks[record.index];
+        let executor = &mut self.executors[record.executor];
+        let mut remote: BTreeMap<usize, Vec<Block>> = BTreeMap::new();
+        let mut expected = spec.input;
+        let task = &mut self.tasks[id];
+        for (parent, of) in stage.spec.parents.iter().enumerate() {
+            for (map, output) in self.stages[*of].outputs.0.iter().enumerate() {
+                let Some(output) = output else { continue };
+                let (offset, bytes) = stage.partition.block(output.length, record.index);
+                if bytes == Bytes::ZERO {
+                    continue;
+                }
+                expected += bytes;
+                if output.node == record.node {
+                    // Those of another executor on the node are read from its disk, too
+                    // (`spark.shuffle.readHostLocalDisk`).
+                    let part = units::count(record.index).saturating_add(1);
+                    let stream = DiskStream { part, ..output.file };
+                    let transfer = DiskTransfer::new(output.disk, DiskOp::Read, stream, offset, bytes);
+                    task.locals.push_back((parent, map, transfer));
+                } else {
+                    remote.entry(output.executor).or_default().push(Block { parent, map, bytes });
+                }
+            }
+        }
+        task.record.start = Some(platform.ctx.now);
+        (task.expected, task.incoming) = (expected, expected);
+        if spec.input > Bytes::ZERO {
+            match stage.spec.input {
+                Place::Local => {
+                    let disk = executor.disk(&platform.ctx.nodes, Data::InputPrimary);
+                    task.file = Some((disk, platform.ctx.drive_file(), Bytes::ZERO));
+                    task.input_left = spec.input;
+                }
+                Place::Hdfs => task.blocks = stage.blocks[record.index].iter().copied().collect(),
+            }
+        }
+        if !remote.is_empty() {
+            let limits = Limits {
+                size: self.config.max_size_in_flight,
+                requests: self.config.max_reqs_in_flight,
+                blocks_per_address: self.config.max_blocks_in_flight_per_address,
+            };
+            task.fetches = Some(Fetches::new(remote, limits, &mut self.random));
+        }
+        self.fetch_more(platform, id);
+        self.read_local(platform, id);
+        self.read_file(platform, id);
+        self.read_hdfs(platform, id);
+        self.advance(platform, id);
+    }
+
+    /// The task goes on as far as it can.
+    pub(crate) fn advance(&mut self, platform: &mut Platform, id: usize) {
+        loop {
+            let task = &mut self.tasks[id];
+            if task.busy || task.step == Step::Done {
+                return;
+            }
+            let record = task.record;
+            let stage = &self.stages[record.stage].spec;
+            let spec = stage.tasks[record.index];
+            let node = record.node;
+            if task.step > Step::Stream {
+                task.step = match task.step {
+                    Step::Stream | Step::Rest if spec.spill > Bytes::ZERO => Step::Spill,
+                    Step::Spill => Step::Merge,
+                    Step::Stream | Step::Rest | Step::Merge => Step::Shuffle,
+                    Step::Shuffle => Step::Output,
+                    Step::Output | Step::Done => Step::Done,
+                };
+            }
+            match task.step {
+                Step::Stream => {
+                    let Some(arrived) = task.take() else {
+                        if task.expected > Bytes::ZERO {
+                            task.idle.get_or_insert(platform.ctx.now);
+                            return;
+                        }
+                        task.step = Step::Rest;
+                        // Without bytes all of its work is left.
+                        let part = if task.incoming > Bytes::ZERO { 1.0 - stage.streamed } else { 1.0 };
+                        self.work(platform, id, spec.work.mul_f64(part));
+                        continue;
+                    };
+                    let bytes = arrived.bytes();
+                    let part = stage.streamed * bytes.get() as f64 / task.incoming.get().max(1) as f64;
+                    task.worked += bytes;
+                    self.taken(platform, id, arrived);
+                    self.work(platform, id, spec.work.mul_f64(part));
+                }
+                Step::Spill | Step::Merge => {
+                    let (disk, file) = if let Some(scratch) = task.scratch {
+                        scratch
+                    } else {
+                        let executor = &mut self.executors[record.executor];
+                        let disk = executor.disk(&platform.ctx.nodes, Data::Intermediate);
+                        *task.scratch.insert((disk, platform.ctx.drive_file()))
+                    };
+                    let op = if task.step == Step::Spill { DiskOp::Write } else { DiskOp::Read };
+                    task.record.spill = spec.spill;
+                    task.busy = true;
+                    let transfer = DiskTransfer::new(disk, op, file, Bytes::ZERO, spec.spill);
+                    let errand = self.errands.send(Errand::Written(id));
+                    platform.ctx.drive_disk(node, transfer, errand);
+                }
+                Step::Shuffle => {
+                    let executor = &mut self.executors[record.executor];
+                    let disk = executor.disk(&platform.ctx.nodes, Data::Intermediate);
+                    let file = platform.ctx.drive_file();
+                    let length = spec.shuffle_write;
+                    task.record.shuffle_write = length;
+                    task.output = Some(MapOutput { executor: record.executor, node, disk, file, length });
+                    if length > Bytes::ZERO {
+                        task.busy = true;
+                        let transfer = DiskTransfer::new(disk, DiskOp::Write, file, Bytes::ZERO, length);
+                        let errand = self.errands.send(Errand::Written(id));
+                        platform.ctx.drive_disk(node, transfer, errand);
+                    }
+                }
+                Step::Output => {
+                    task.record.output = spec.output;
+                    if spec.output > Bytes::ZERO {
+                        task.busy = true;
+                        self.put_out(platform, id, spec.output);
+                    }
+                }
+                Step::Rest => {}
+                Step::Done => return self.report(platform, id, spec.result),
+            }
+        }
+    }
+
+    /// Some of a task's work.
+    fn work(&mut self, platform: &mut Platform, id: usize, work: Time) {
+        if work > Time::ZERO {
+            self.tasks[id].busy = true;
+            let errand = self.errands.send(Errand::Worked(id));
+            platform.ctx.drive_compute(self.tasks[id].record.node, work, errand);
+        }
+    }
+
+    /// A task begins to write its output.
+    fn put_out(&mut self, platform: &mut Platform, id: usize, bytes: Bytes) {
+        let record = self.tasks[id].record;
+        let executor = &mut self.executors[record.executor];
+        match self.stages[record.stage].spec.output {
+            Place::Local => {
+                let disk = executor.disk(&platform.ctx.nodes, Data::OutputPrimary);
+                let file = platform.ctx.drive_file();
+                let transfer = DiskTransfer::new(disk, DiskOp::Write, file, Bytes::ZERO, bytes);
+                let errand = self.errands.send(Errand::Written(id));
+                platform.ctx.drive_disk(record.node, transfer, errand);
+            }
+            Place::Hdfs => {
+                let process = process(record.executor, record.node);
+                let (block, replication) = (platform.hdfs.config().block_size, platform.hdfs.config().replication);
+                let number = self.errands.send(Errand::HdfsWrite(id));
+                let owner = Writer::Driver(number);
+                let write = platform.hdfs.create_output(platform.ctx, process, block, replication, owner);
+                let first = bytes.min(PIECE);
+                let task = &mut self.tasks[id];
+                (task.write, task.output_left) = (Some(write), bytes - first);
+                platform.hdfs.append(platform.ctx, write, first);
+            }
+        }
+    }
+
+    pub(crate) fn on_hdfs_write(&mut self, platform: &mut Platform, (number, id): (u64, usize), news: WriteNews) {
+        let task = &mut self.tasks[id];
+        let Some(write) = task.write else { return };
+        match news {
+            WriteNews::Room if task.output_left > Bytes::ZERO => {
+                let piece = task.output_left.min(PIECE);
+                task.output_left -= piece;
+                platform.hdfs.append(platform.ctx, write, piece);
+            }
+            WriteNews::Room => platform.hdfs.close(platform.ctx, write),
+            WriteNews::Closed => {
+                (task.write, task.busy) = (None, false);
+                self.errands.answered(number);
+                self.advance(platform, id);
+            }
+            WriteNews::Failed => self.fail(platform, "a task's output could not be written to HDFS".to_owned()),
+        }
+    }
+
+    /// A disk has what a task has written, or the task has read it again.
+    pub(crate) fn on_written(&mut self, platform: &mut Platform, task: usize) {
+        self.tasks[task].busy = false;
+        self.advance(platform, task);
+    }
+
+    /// A task is over on its executor: its result goes to the driver.
+    fn report(&mut self, platform: &mut Platform, id: usize, result: Bytes) {
+        let task = &mut self.tasks[id];
+        task.record.end = Some(platform.ctx.now);
+        let conn = self.executors[task.record.executor].driver;
+        let message = self.errands.send(Errand::Status(id));
+        platform.ctx.drive_send(conn, End::Client, self.config.status_bytes + result, message);
+    }
+
+    /// Bytes have come.
+    pub(crate) fn arrive(&mut self, platform: &mut Platform, id: usize, arrived: Arrived) {
+        let now = platform.ctx.now;
+        let task = &mut self.tasks[id];
+        task.expected = task.expected.saturating_sub(arrived.bytes());
+        if let Some(since) = task.idle.take() {
+            let waited = now.saturating_sub(since);
+            match arrived {
+                Arrived::File(_) | Arrived::Hdfs(_) => task.record.input_wait += waited,
+                Arrived::Local(_) | Arrived::Remote { .. } => task.record.fetch_wait += waited,
+            }
+        }
+        task.arrived.push_back(arrived);
+        self.advance(platform, id);
+    }
+
+    /// A task takes bytes to work on them: more may be asked for.
+    fn taken(&mut self, platform: &mut Platform, id: usize, arrived: Arrived) {
+        match arrived {
+            Arrived::File(_) => self.read_file(platform, id),
+            Arrived::Hdfs(bytes) => {
+                if let Some(read) = self.tasks[id].read {
+                    platform.hdfs.take(platform.ctx, read, bytes);
+                }
+            }
+            Arrived::Local(_) => self.read_local(platform, id),
+            Arrived::Remote { address, bytes, last } => {
+                if let Some(fetches) = &mut self.tasks[id].fetches {
+                    fetches.taken(address, bytes, last);
+                }
+                self.fetch_more(platform, id);
+            }
+        }
+    }
+
+    /// Asks for the next piece of a task's file, one ahead of its work.
+    fn read_file(&mut self, platform: &mut Platform, id: usize) {
+        let task = &mut self.tasks[id];
+        let waiting = task.arrived.iter().any(|arrived| matches!(arrived, Arrived::File(_)));
+        let Some((disk, file, offset)) = task.file else { return };
+        if task.reading || waiting || task.input_left == Bytes::ZERO {
+            return;
+        }
+        let bytes = task.input_left.min(PIECE);
+        task.input_left -= bytes;
+        task.file = Some((disk, file, offset + bytes));
+        task.reading = true;
+        let transfer = DiskTransfer::new(disk, DiskOp::Read, file, offset, bytes);
+        let errand = self.errands.send(Errand::FileRead(id, bytes));
+        platform.ctx.drive_disk(task.record.node, transfer, errand);
+    }
+
+    pub(crate) fn on_file_read(&mut self, platform: &mut Platform, id: usize, bytes: Bytes) {
+        let task = &mut self.tasks[id];
+        task.reading = false;
+        task.record.input_local += bytes;
+        self.arrive(platform, id, Arrived::File(bytes));
+        self.read_file(platform, id);
+    }
+
+    /// Begins to read the next block of a task's input.
+    fn read_hdfs(&mut self, platform: &mut Platform, id: usize) {
+        let task = &mut self.tasks[id];
+        let Some(block) = task.blocks.pop_front() else { return };
+        let length = platform.hdfs.namespace().block(block).length;
+        let process = process(task.record.executor, task.record.node);
+        let number = self.errands.send(Errand::HdfsRead(id));
+        let read = platform.hdfs.read(platform.ctx, process, block, Bytes::ZERO, length, Reader::Driver(number));
+        self.tasks[id].read = Some(read);
+    }
+
+    pub(crate) fn on_hdfs_read(&mut self, platform: &mut Platform, (number, id): (u64, usize), news: ReadNews) {
+        let task = &mut self.tasks[id];
+        match news {
+            ReadNews::Progress { source, bytes } => {
+                let local = source == task.record.node;
+                *(if local { &mut task.record.input_local } else { &mut task.record.input_remote }) += bytes;
+                self.arrive(platform, id, Arrived::Hdfs(bytes));
+            }
+            ReadNews::Done => {
+                self.errands.answered(number);
+                task.read = None;
+                self.read_hdfs(platform, id);
+            }
+            ReadNews::Failed => self.fail(platform, "no replica of a task's input could be read".to_owned()),
+        }
+    }
+
+    /// Reads the next shuffle block of the task's own node, one ahead of its work.
+    fn read_local(&mut self, platform: &mut Platform, id: usize) {
+        let task = &mut self.tasks[id];
+        let waiting = task.arrived.iter().any(|arrived| matches!(arrived, Arrived::Local(_)));
+        let Some((_, _, transfer)) = task.locals.front().filter(|_| !task.reading_local && !waiting) else { return };
+        task.reading_local = true;
+        let errand = self.errands.send(Errand::LocalRead(id));
+        platform.ctx.drive_disk(task.record.node, *transfer, errand);
+    }
+
+    pub(crate) fn on_local_read(&mut self, platform: &mut Platform, id: usize) {
+        let task = &mut self.tasks[id];
+        task.reading_local = false;
+        let Some((parent, map, transfer)) = task.locals.pop_front() else { return };
+        task.record.shuffle_local += transfer.bytes;
+        let (stage, index) = (task.record.stage, task.record.index);
+        self.stages[stage].got[parent].mark(map, index);
+        self.exchange(stage, parent).local += transfer.bytes;
+        self.arrive(platform, id, Arrived::Local(transfer.bytes));
+        self.read_local(platform, id);
+    }
+
+    /// The books of what a stage reads of one of its parents.
+    pub(crate) fn exchange(&mut self, stage: usize, parent: usize) -> &mut crate::record::Exchange {
+        let before: usize = self.stages[..stage].iter().map(|stage| stage.spec.parents.len()).sum();
+        &mut self.exchanges[before + parent]
+    }
+}
+
+/// The process of an executor, as HDFS's client.
+const fn process(executor: usize, node: hadoop::NodeId) -> Process {
+    Process { node, id: FIRST_PROCESS + executor as u32 }
+}

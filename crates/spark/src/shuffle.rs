@@ -1,0 +1,100 @@
+//! What a stage leaves for those that read it: for each of its tasks one file with a part for each task of a reader
+//! (`SortShuffleManager`, `IndexShuffleBlockResolver`).
+
+use hadoop::{DiskStream, NodeId};
+use units::Bytes;
+
+/// How the output of each map task is divided among the reduce tasks: cumulative parts.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Partition {
+    /// By reduce task, the part of a file that lies before the end of its block; the last is 1.
+    ends: Vec<f64>,
+}
+
+impl Partition {
+    /// Parts that are to each other as `shares`; equal ones, `reduces` of them, where there are none.
+    pub fn new(shares: &[f64], reduces: usize) -> Self {
+        let share = |reduce: usize| shares.get(reduce).copied().unwrap_or(1.0).max(0.0);
+        let whole: f64 = (0..reduces).map(share).sum();
+        let mut sum = 0.0;
+        let mut end = |reduce: usize| {
+            sum += share(reduce);
+            // Even where nobody shall have anything, somebody has the whole.
+            if reduce + 1 == reduces || whole <= 0.0 { 1.0 } else { (sum / whole).min(1.0) }
+        };
+        Self { ends: (0..reduces).map(&mut end).collect() }
+    }
+
+    /// How many reduce tasks there are.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// Where the block of a reduce task lies in a file of `length`: offset and length. Blocks of all reduce tasks make
+    /// up the file.
+    pub fn block(&self, length: Bytes, reduce: usize) -> (Bytes, Bytes) {
+        let at = |end: f64| Bytes::new(units::whole(length.get() as f64 * end)).min(length);
+        let begin = if reduce == 0 { Bytes::ZERO } else { at(self.ends[reduce - 1]) };
+        let end = if reduce + 1 == self.ends.len() { length } else { at(self.ends[reduce]) };
+        (begin, end.saturating_sub(begin))
+    }
+}
+
+/// The output of a map task.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MapOutput {
+    /// The executor that has it.
+    pub executor: usize,
+    /// Its node.
+    pub node: NodeId,
+    /// The disk there.
+    pub disk: u32,
+    /// The file.
+    pub file: DiskStream,
+    /// Length of the file.
+    pub length: Bytes,
+}
+
+/// Outputs of a stage, by map task; none where the task is not done.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Outputs(pub Vec<Option<MapOutput>>);
+
+/// A node is preferred that has at least this part of what a task reads (`REDUCER_PREF_LOCS_FRACTION` of
+/// `DAGScheduler` and `MapOutputTracker`).
+const PREFERRED_PART: f64 = 0.2;
+/// No preferences are computed from this many map or reduce tasks on (`SHUFFLE_PREF_MAP_THRESHOLD` and
+/// `SHUFFLE_PREF_REDUCE_THRESHOLD`).
+const PREFERENCE_LIMIT: usize = 1_000;
+
+impl Outputs {
+    /// Bytes of all outputs.
+    pub fn bytes(&self) -> Bytes {
+        self.0.iter().flatten().map(|output| output.length).sum()
+    }
+
+    /// The nodes that a reduce task prefers: those with a fifth of what it reads.
+    pub fn preferred(&self, partition: &Partition, reduce: usize) -> Vec<NodeId> {
+        if self.0.len() >= PREFERENCE_LIMIT || partition.len() >= PREFERENCE_LIMIT {
+            return Vec::new();
+        }
+        let mut by_node: Vec<(NodeId, u64)> = Vec::new();
+        for output in self.0.iter().flatten() {
+            let bytes = partition.block(output.length, reduce).1.get();
+            match by_node.iter_mut().find(|(node, _)| *node == output.node) {
+                Some((_, sum)) => *sum += bytes,
+                None => by_node.push((output.node, bytes)),
+            }
+        }
+        let whole: u64 = by_node.iter().map(|(_, bytes)| bytes).sum();
+        let enough = |bytes: u64| bytes > 0 && bytes as f64 >= whole as f64 * PREFERRED_PART;
+        let mut nodes: Vec<NodeId> =
+            by_node.into_iter().filter(|(_, bytes)| enough(*bytes)).map(|(node, _)| node).collect();
+        nodes.sort_unstable();
+        nodes
+    }
+}

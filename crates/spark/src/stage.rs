@@ -1,0 +1,71 @@
+//! A stage in the course of a run.
+
+use crate::config::StageSpec;
+use crate::record::StageRecord;
+use crate::shuffle::{Outputs, Partition};
+use crate::task_set::TaskSet;
+use hadoop::hdfs::BlockId;
+
+/// A stage.
+#[derive(Debug)]
+pub struct Stage {
+    pub spec: StageSpec,
+    pub record: StageRecord,
+    /// What its tasks have written for those that read it.
+    pub outputs: Outputs,
+    /// How the output of its parents is divided among its tasks.
+    pub partition: Partition,
+    /// Its tasks that wait for cores, from its submission on.
+    pub set: Option<TaskSet>,
+    /// No task was held back for a better place since its wait began anew (`noRejectsSinceLastReset`).
+    pub no_rejects: bool,
+    /// By task: the blocks of its input in HDFS.
+    pub blocks: Vec<Vec<BlockId>>,
+    /// By parent: which blocks its tasks have got, map task by map task.
+    pub got: Vec<Got>,
+}
+
+impl Stage {
+    pub fn new(spec: StageSpec, parents: &[usize]) -> Self {
+        let tasks = spec.tasks.len();
+        Self {
+            partition: Partition::new(&spec.shares, tasks),
+            outputs: Outputs(vec![None; tasks]),
+            record: StageRecord::default(),
+            set: None,
+            no_rejects: true,
+            blocks: Vec::new(),
+            got: parents.iter().map(|maps| Got::new(*maps, tasks)).collect(),
+            spec,
+        }
+    }
+
+    pub const fn is_done(&self) -> bool {
+        self.record.finish.is_some()
+    }
+}
+
+/// Which blocks of a shuffle have come to their tasks.
+#[derive(Clone, Debug)]
+pub struct Got {
+    reduces: usize,
+    bits: Vec<u64>,
+}
+
+impl Got {
+    fn new(maps: usize, reduces: usize) -> Self {
+        Self { reduces, bits: vec![0; (maps * reduces).div_ceil(64)] }
+    }
+    /// A block has come; false if it had before.
+    pub fn mark(&mut self, map: usize, reduce: usize) -> bool {
+        let place = map * self.reduces + reduce;
+        let (word, bit) = (&mut self.bits[place / 64], 1 << (place % 64));
+        let new = *word & bit == 0;
+        *word |= bit;
+        new
+    }
+    pub fn has(&self, map: usize, reduce: usize) -> bool {
+        let place = map * self.reduces + reduce;
+        self.bits[place / 64] & 1 << (place % 64) != 0
+    }
+}

@@ -1,0 +1,136 @@
+//! A task on its executor: bytes come in, work is done on them, and its output leaves.
+
+use crate::fetch::Fetches;
+use crate::record::TaskRecord;
+use crate::shuffle::MapOutput;
+use hadoop::hdfs::{BlockId, ReadId, WriteId};
+use hadoop::{DiskStream, DiskTransfer};
+use std::collections::VecDeque;
+use units::{Bytes, Time};
+
+/// Bytes that have come and are not worked on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Arrived {
+    /// Of a file on the node's disk.
+    File(Bytes),
+    /// Of a block of HDFS.
+    Hdfs(Bytes),
+    /// A shuffle block of the node's own executors.
+    Local(Bytes),
+    /// A shuffle block of another executor; the last of its request or not.
+    Remote { address: usize, bytes: Bytes, last: bool },
+}
+
+impl Arrived {
+    pub const fn bytes(self) -> Bytes {
+        match self {
+            Self::File(bytes) | Self::Hdfs(bytes) | Self::Local(bytes) | Self::Remote { bytes, .. } => bytes,
+        }
+    }
+}
+
+/// What a task does when all of its bytes are in and worked on.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Step {
+    /// Bytes come in and are worked on.
+    Stream,
+    /// The rest of its work.
+    Rest,
+    /// Writes what does not fit into memory.
+    Spill,
+    /// Reads it again.
+    Merge,
+    /// Writes its output for the shuffle.
+    Shuffle,
+    /// Writes its output.
+    Output,
+    /// Its result leaves.
+    Done,
+}
+
+/// A task.
+#[derive(Debug)]
+pub struct Task {
+    pub record: TaskRecord,
+    pub step: Step,
+    /// Something is under way on which the step waits.
+    pub busy: bool,
+    pub arrived: VecDeque<Arrived>,
+    /// Bytes that have not come yet.
+    pub expected: Bytes,
+    /// Bytes of its input that are not asked for yet.
+    pub input_left: Bytes,
+    /// All bytes that come in.
+    pub incoming: Bytes,
+    /// Of these, bytes that were worked on.
+    pub worked: Bytes,
+    /// Its file of input, and how far that is read.
+    pub file: Option<(u32, DiskStream, Bytes)>,
+    /// A piece of the file is being read.
+    pub reading: bool,
+    /// Blocks of HDFS that follow, and the one that is read.
+    pub blocks: VecDeque<BlockId>,
+    pub read: Option<ReadId>,
+    /// Shuffle blocks of its node: parent, map task, where they are.
+    pub locals: VecDeque<(usize, usize, DiskTransfer)>,
+    pub reading_local: bool,
+    pub fetches: Option<Fetches>,
+    /// Since when it has nothing to work on.
+    pub idle: Option<Time>,
+    pub output: Option<MapOutput>,
+    pub write: Option<WriteId>,
+    /// Bytes of its output that HDFS has not taken.
+    pub output_left: Bytes,
+    pub scratch: Option<(u32, DiskStream)>,
+}
+
+impl Task {
+    pub const fn new(record: TaskRecord) -> Self {
+        Self {
+            record,
+            step: Step::Stream,
+            busy: false,
+            arrived: VecDeque::new(),
+            expected: Bytes::ZERO,
+            input_left: Bytes::ZERO,
+            incoming: Bytes::ZERO,
+            worked: Bytes::ZERO,
+            file: None,
+            reading: false,
+            blocks: VecDeque::new(),
+            read: None,
+            locals: VecDeque::new(),
+            reading_local: false,
+            fetches: None,
+            idle: None,
+            output: None,
+            write: None,
+            output_left: Bytes::ZERO,
+            scratch: None,
+        }
+    }
+
+    /// Its output, if it has one: every task that the shuffle's readers wait for has, be it empty.
+    pub fn written(&self) -> Option<MapOutput> {
+        self.output
+    }
+
+    /// It is over: only its record stays.
+    pub fn forget(&mut self) {
+        *self = Self { output: self.output, ..Self::new(self.record) };
+        self.step = Step::Done;
+    }
+
+    /// Takes what has come: of input as much as there is, of shuffles a block.
+    pub fn take(&mut self) -> Option<Arrived> {
+        let mut first = self.arrived.pop_front()?;
+        while let Some(next) = self.arrived.front() {
+            match (&mut first, next) {
+                (Arrived::Hdfs(bytes), Arrived::Hdfs(more)) => *bytes += *more,
+                _ => break,
+            }
+            self.arrived.pop_front();
+        }
+        Some(first)
+    }
+}

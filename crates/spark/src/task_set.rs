@@ -1,0 +1,186 @@
+//! The tasks of a stage that wait for cores, and delay scheduling: which of them runs where (`TaskSetManager` of Spark
+//! 4.1, with `spark.locality.wait.legacyResetOnTaskLaunch` off, its default).
+
+use hadoop::NodeId;
+use std::collections::{BTreeMap, VecDeque};
+use units::Time;
+
+/// How far a task is from what it reads. No task of this model is in an executor's memory.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Locality {
+    /// On the node of its data.
+    Node,
+    /// The task prefers no node.
+    NoPreference,
+    /// In the rack of its data.
+    Rack,
+    /// Elsewhere.
+    Any,
+}
+
+impl Locality {
+    /// Spark's name. A task without preference counts as local to its process there.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Node => "NODE_LOCAL",
+            Self::NoPreference => "PROCESS_LOCAL",
+            Self::Rack => "RACK_LOCAL",
+            Self::Any => "ANY",
+        }
+    }
+}
+
+/// What an offer of a core came to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Offered {
+    /// A task runs there.
+    Task(usize, Locality),
+    /// A task waits for a better place.
+    Held,
+    /// Nothing waits.
+    Nothing,
+}
+
+/// The tasks of a stage that wait for cores.
+#[derive(Clone, Debug)]
+pub struct TaskSet {
+    /// By task: whether it waits.
+    waits: Vec<bool>,
+    waiting: usize,
+    /// Tasks that prefer a node, one of a rack, none, and all. Tasks that no longer wait are dropped when they are met.
+    of_node: BTreeMap<NodeId, VecDeque<usize>>,
+    of_rack: BTreeMap<u32, VecDeque<usize>>,
+    without: VecDeque<usize>,
+    all: VecDeque<usize>,
+    /// The levels that there are, best first, each with the wait after which the next is allowed.
+    levels: Vec<(Locality, Time)>,
+    level: usize,
+    last_reset: Time,
+}
+
+impl TaskSet {
+    /// Tasks with the nodes that each prefers, of which `rack` tells the rack.
+    pub fn new(now: Time, preferred: &[Vec<NodeId>], rack: impl Fn(NodeId) -> u32, waits: [Time; 2]) -> Self {
+        let mut set = Self {
+            waits: vec![true; preferred.len()],
+            waiting: preferred.len(),
+            of_node: BTreeMap::new(),
+            of_rack: BTreeMap::new(),
+            without: VecDeque::new(),
+            all: (0..preferred.len()).collect(),
+            levels: Vec::new(),
+            level: 0,
+            last_reset: now,
+        };
+        for (task, nodes) in preferred.iter().enumerate() {
+            if nodes.is_empty() {
+                set.without.push_back(task);
+            }
+            let mut racks: Vec<u32> = nodes.iter().map(|node| rack(*node)).collect();
+            racks.sort_unstable();
+            racks.dedup();
+            for node in nodes {
+                set.of_node.entry(*node).or_default().push_back(task);
+            }
+            for rack in racks {
+                set.of_rack.entry(rack).or_default().push_back(task);
+            }
+        }
+        if !set.of_node.is_empty() {
+            set.levels.push((Locality::Node, waits[0]));
+        }
+        if !set.without.is_empty() {
+            set.levels.push((Locality::NoPreference, Time::ZERO));
+        }
+        if !set.of_rack.is_empty() {
+            set.levels.push((Locality::Rack, waits[1]));
+        }
+        set.levels.push((Locality::Any, Time::ZERO));
+        set
+    }
+
+    /// How many tasks wait.
+    pub const fn waiting(&self) -> usize {
+        self.waiting
+    }
+
+    /// The levels at which cores are offered to it, best first (`myLocalityLevels`).
+    pub fn levels(&self) -> Vec<Locality> {
+        self.levels.iter().map(|(level, _)| *level).collect()
+    }
+
+    /// A core of a node is offered for tasks up to a level (`resourceOffer`).
+    pub fn offer(&mut self, now: Time, node: NodeId, rack: u32, most: Locality) -> Offered {
+        let allowed = if most == Locality::NoPreference { most } else { self.allowed(now).min(most) };
+        if let Some((task, locality)) = self.next(node, rack, allowed) {
+            self.waits[task] = false;
+            self.waiting -= 1;
+            return Offered::Task(task, locality);
+        }
+        if most == Locality::Any && self.waiting > 0 { Offered::Held } else { Offered::Nothing }
+    }
+
+    /// Everything that was offered was taken: the wait begins anew, at the level that was reached
+    /// (`resetDelayScheduleTimer`).
+    pub fn reset(&mut self, now: Time, best: Locality) {
+        self.last_reset = now;
+        self.level = self.levels.iter().position(|(level, _)| *level >= best).unwrap_or(self.level);
+    }
+
+    /// The level up to which tasks may run now (`getAllowedLocalityLevel`).
+    fn allowed(&mut self, now: Time) -> Locality {
+        while self.level + 1 < self.levels.len() {
+            let (level, wait) = self.levels[self.level];
+            if !self.has(level) {
+                // Nothing waits at this level: no time is lost on it.
+                self.last_reset = now;
+            } else if now.saturating_sub(self.last_reset) >= wait {
+                self.last_reset += wait;
+            } else {
+                break;
+            }
+            self.level += 1;
+        }
+        self.levels[self.level].0
+    }
+
+    /// Whether a task waits that could run at a level.
+    fn has(&mut self, level: Locality) -> bool {
+        let waits = &self.waits;
+        let any = |queue: &VecDeque<usize>| queue.iter().any(|task| waits[*task]);
+        match level {
+            Locality::Node => self.of_node.values().any(any),
+            Locality::NoPreference => any(&self.without),
+            Locality::Rack => self.of_rack.values().any(any),
+            Locality::Any => self.waiting > 0,
+        }
+    }
+
+    /// The next task for a node, up to a level (`dequeueTask`).
+    fn next(&mut self, node: NodeId, rack: u32, most: Locality) -> Option<(usize, Locality)> {
+        let Self { waits, of_node, of_rack, without, all, .. } = self;
+        let take = |queue: Option<&mut VecDeque<usize>>| {
+            let queue = queue?;
+            while let Some(task) = queue.pop_front() {
+                if waits[task] {
+                    return Some(task);
+                }
+            }
+            None
+        };
+        if let Some(task) = take(of_node.get_mut(&node)) {
+            return Some((task, Locality::Node));
+        }
+        if most >= Locality::NoPreference
+            && let Some(task) = take(Some(without))
+        {
+            return Some((task, Locality::NoPreference));
+        }
+        if most >= Locality::Rack
+            && let Some(task) = take(of_rack.get_mut(&rack))
+        {
+            return Some((task, Locality::Rack));
+        }
+        (most >= Locality::Any).then(|| take(Some(all))).flatten().map(|task| (task, Locality::Any))
+    }
+}

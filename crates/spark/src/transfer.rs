@@ -1,0 +1,106 @@
+//! Shuffle blocks between executors: a request opens the blocks, the answer names a stream, a message asks for all of
+//! its chunks, and each block comes as one (`OneForOneBlockFetcher`, `ChunkFetchRequest`).
+
+use crate::application::{Errand, Spark};
+use crate::serve::Fetch;
+use crate::task::Arrived;
+use hadoop::{ConnId, DiskOp, DiskStream, DiskTransfer, End, Platform, Service};
+use units::Bytes;
+
+/// Bytes of a request without its blocks, of a block's name in it, of an answer, of a chunk's header.
+const REQUEST: u64 = 100;
+const BLOCK_NAME: u64 = 20;
+const HANDLE: u64 = 40;
+const CHUNK: u64 = 21;
+
+impl Spark {
+    /// A task asks for as much as it may.
+    pub(crate) fn fetch_more(&mut self, platform: &mut Platform, id: usize) {
+        while let Some(request) = self.tasks[id].fetches.as_mut().and_then(crate::fetch::Fetches::ask) {
+            let conn = self.peer(platform, self.tasks[id].record.executor, request.address);
+            let bytes = Bytes::new(REQUEST + BLOCK_NAME * request.blocks.len() as u64);
+            let fetch = self.fetches.len();
+            self.fetches.push(Fetch { task: id, request, conn, came: 0 });
+            let message = self.errands.send(Errand::Request(fetch));
+            platform.ctx.drive_send(conn, End::Client, bytes, message);
+        }
+    }
+
+    /// The connection of an executor to another: one, which stays (`spark.shuffle.io.numConnectionsPerPeer`, 1).
+    fn peer(&mut self, platform: &mut Platform, from: usize, to: usize) -> ConnId {
+        let (node, other) = (self.executors[from].node, self.executors[to].node);
+        let open = || platform.ctx.drive_open(node, other, Service::SparkBlocks);
+        *self.executors[from].peers.entry(to).or_insert_with(open)
+    }
+
+    /// At the serving executor: blocks are opened.
+    pub(crate) fn on_request(&mut self, platform: &mut Platform, fetch: usize) {
+        let message = self.errands.send(Errand::Handle(fetch));
+        platform.ctx.drive_send(self.fetches[fetch].conn, End::Server, Bytes::new(HANDLE), message);
+    }
+
+    /// At the task's executor: it asks for all chunks.
+    pub(crate) fn on_handle(&mut self, platform: &mut Platform, fetch: usize) {
+        let Fetch { conn, request, .. } = &self.fetches[fetch];
+        let bytes = Bytes::new(CHUNK * request.blocks.len() as u64);
+        let message = self.errands.send(Errand::Chunks(fetch));
+        platform.ctx.drive_send(*conn, End::Client, bytes, message);
+    }
+
+    /// At the serving executor: all blocks of a fetch are wanted.
+    pub(crate) fn on_chunks(&mut self, platform: &mut Platform, fetch: usize) {
+        let conn = self.fetches[fetch].conn;
+        if self.serving.add(conn, fetch) {
+            self.serve(platform, conn);
+        }
+    }
+
+    /// Reads the next block that a connection has to send.
+    fn serve(&mut self, platform: &mut Platform, conn: ConnId) {
+        let Some((fetch, block)) = self.serving.front(conn) else { return };
+        let Fetch { task, request, .. } = &self.fetches[fetch];
+        let (record, block) = (self.tasks[*task].record, request.blocks[block]);
+        let stage = &self.stages[record.stage];
+        let Some(output) = self.outputs(stage.spec.parents[block.parent]).0[block.map] else { return };
+        let (offset, bytes) = stage.partition.block(output.length, record.index);
+        let stream = DiskStream { part: units::count(record.index).saturating_add(1), ..output.file };
+        let transfer = DiskTransfer::new(output.disk, DiskOp::Read, stream, offset, bytes);
+        let errand = self.errands.send(Errand::Served(conn));
+        platform.ctx.drive_disk(output.node, transfer, errand);
+    }
+
+    /// A block is read, and leaves.
+    pub(crate) fn on_served(&mut self, platform: &mut Platform, conn: ConnId) {
+        let Some((fetch, place)) = self.serving.front(conn) else { return };
+        let Fetch { task, request, .. } = &self.fetches[fetch];
+        let (block, blocks, stage) = (request.blocks[place], request.blocks.len(), self.tasks[*task].record.stage);
+        let books = self.exchange(stage, block.parent);
+        books.served += block.bytes;
+        books.in_flight += block.bytes;
+        let message = self.errands.send(Errand::Block(fetch, place));
+        platform.ctx.drive_send(conn, End::Server, block.bytes + Bytes::new(CHUNK), message);
+        if self.serving.sent(conn, blocks) {
+            self.serve(platform, conn);
+        }
+    }
+
+    /// At the task's executor: a block is there.
+    pub(crate) fn on_block(&mut self, platform: &mut Platform, fetch: usize, place: usize) {
+        let Fetch { task: id, request, came, .. } = &mut self.fetches[fetch];
+        *came += 1;
+        let (id, address, block) = (*id, request.address, request.blocks[place]);
+        let last = *came == request.blocks.len();
+        if last {
+            // Of a fetch that is over nothing is asked for again.
+            request.blocks = Vec::new();
+        }
+        let record = &mut self.tasks[id].record;
+        record.shuffle_remote += block.bytes;
+        let (stage, index) = (record.stage, record.index);
+        self.stages[stage].got[block.parent].mark(block.map, index);
+        let books = self.exchange(stage, block.parent);
+        books.remote += block.bytes;
+        books.in_flight = books.in_flight.saturating_sub(block.bytes);
+        self.arrive(platform, id, Arrived::Remote { address, bytes: block.bytes, last });
+    }
+}

@@ -1,0 +1,5 @@
+//! The pure parts of an application: delay scheduling, fetch limits, files of shuffles. `sim` tests the whole.
+
+mod fetch;
+mod shuffle;
+mod task_set;

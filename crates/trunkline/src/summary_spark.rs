@@ -1,0 +1,72 @@
+//! An application of Spark as text.
+
+use crate::screen::Screen;
+use crate::summary::line;
+use crate::table::Table;
+use results::{JobState, SparkApplication};
+use std::fmt::Write;
+use units::{Bytes, Time};
+
+/// At most this many stages are listed: those that took longest.
+const STAGES: usize = 20;
+
+/// Adds an application: how it ended, its volumes, its stages.
+pub fn of_spark(text: &mut String, spark: &SparkApplication, screen: &Screen) {
+    let paint = if spark.state == JobState::Succeeded { Screen::good } else { Screen::bad };
+    let rest = match spark.took() {
+        Some(took) => format!(", {took:.1} from the first job's submission to the last one's end"),
+        None => String::new(),
+    };
+    let head = format!("Spark: {}", spark.state.name());
+    let _ = writeln!(text, "\n{}", screen.wrapped_after(&head, paint, &rest, 0));
+    if let Some(failure) = spark.failure() {
+        line(text, screen, &failure);
+    }
+    let sum = |of: fn(&results::SparkTask) -> Bytes| spark.tasks.iter().map(of).sum::<Bytes>();
+    let (input, remote) = (sum(|task| task.input_local + task.input_remote), sum(|task| task.input_remote));
+    let shuffled = spark.shuffle_local() + spark.shuffle_remote();
+    let volumes = format!(
+        "{} executors, {} jobs, {} tasks: read {input:.1} of files, {remote:.1} of it over the network; shuffled \
+         {shuffled:.1}, {:.1} of it over the network; wrote {:.1}",
+        spark.executors,
+        spark.jobs.len(),
+        spark.tasks.len(),
+        spark.shuffle_remote(),
+        sum(|task| task.output),
+    );
+    line(text, screen, &volumes);
+    let mut numbers: Vec<usize> = (0..spark.stages.len()).collect();
+    let took = |number: usize| {
+        let stage = &spark.stages[number];
+        stage.submit.zip(stage.finish).map(|(submit, finish)| finish.saturating_sub(submit))
+    };
+    if numbers.len() > STAGES {
+        numbers.sort_by_key(|number| std::cmp::Reverse(took(*number)));
+        numbers.truncate(STAGES);
+        numbers.sort_unstable();
+    }
+    let mut table = Table::new(["stage", "tasks", "submitted", "took", "shuffle in", "remote", "fetch wait"])
+        .indented(2)
+        .optional(&[2, 5]);
+    for number in numbers {
+        let stage = &spark.stages[number];
+        let tasks = || spark.tasks.iter().filter(|task| task.stage as usize == number);
+        let remote: Bytes = tasks().map(|task| task.shuffle_remote).sum();
+        let local: Bytes = tasks().map(|task| task.shuffle_local).sum();
+        let waited: Time = tasks().map(|task| task.fetch_wait).sum();
+        let time = |time: Option<Time>| time.map_or_else(|| "-".to_owned(), |time| format!("{time:.1}"));
+        table.row([
+            stage.name.clone(),
+            stage.tasks.to_string(),
+            time(stage.submit),
+            time(took(number)),
+            format!("{:.1}", local + remote),
+            format!("{remote:.1}"),
+            format!("{waited:.1}"),
+        ]);
+    }
+    let _ = write!(text, "\n{}", table.shown(screen));
+    if spark.stages.len() > STAGES {
+        line(text, screen, &format!("and {} stages that took less", spark.stages.len() - STAGES));
+    }
+}

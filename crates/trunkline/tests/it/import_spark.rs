@@ -1,0 +1,96 @@
+//! `trunkline import` of event logs of Spark, and `run` of what it writes.
+
+use crate::support::{Scratch, code, printed, said, traces};
+use std::fs;
+use std::path::PathBuf;
+
+fn logs() -> PathBuf {
+    traces().join("../spark")
+}
+
+fn log(name: &str) -> String {
+    logs().join(name).display().to_string()
+}
+
+#[test]
+fn a_log_becomes_a_scenario_that_runs_as_recorded() {
+    let scratch = Scratch::new("import-spark");
+    let cluster = log("cluster-10mbit.toml");
+    let imported = ["import", &log("wordcount-10mbit.lz4"), "--cluster", &cluster, "-o", "app.toml", "--strict"];
+    let output = scratch.trunkline(&imported);
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    let table = printed(&output);
+    assert!(table.contains("first submission to last end") && table.contains("36.1 s"), "{table}");
+    assert!(table.contains("0: reduceByKey") && table.contains("shuffle, network"), "{table}");
+    let text = scratch.read("app.toml");
+    assert!(text.starts_with("# From the event log of app-20261126165157-0000: 36.1 s"), "{text}");
+    assert_eq!(text.matches("[[spark.stage]]").count(), 3, "{text}");
+    let output = scratch.trunkline(&["run", "app.toml", "--out", "out"]);
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    assert!(printed(&output).contains("Spark: SUCCEEDED"), "{}", printed(&output));
+    assert!(scratch.has("out/spark_tasks.parquet"));
+    // A link of a twentieth of the rate is felt.
+    let slow = ["run", "app.toml", "--out", "slow", "--set", "network.shape=[{ rate = \"500 Kbit/s\" }]"];
+    assert_eq!(code(&scratch.trunkline(&slow)), 0);
+    let took = |folder: &str| {
+        let json: serde_json::Value =
+            serde_json::from_str(&scratch.read(&format!("{folder}/result.json"))).expect("JSON");
+        json["spark"]["took_s"].as_f64().expect("a time")
+    };
+    assert!(took("slow") > took("out") + 10.0, "{} and {} s", took("slow"), took("out"));
+}
+
+#[test]
+fn a_rolling_log_is_a_folder() {
+    let scratch = Scratch::new("import-spark-rolling");
+    let bytes = fs::read(logs().join("wordcount-10mbit.lz4")).expect("a log");
+    let mut whole = Vec::new();
+    let mut source = history::spark::open(&bytes[..]).expect("known");
+    std::io::Read::read_to_end(&mut source, &mut whole).expect("whole");
+    let at = whole.len() / 2 + whole[whole.len() / 2..].iter().position(|byte| *byte == b'\n').expect("a line") + 1;
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("text");
+    fs::create_dir(scratch.file("mark", "").with_file_name("eventlog_v2_app")).expect("a folder");
+    scratch.file("eventlog_v2_app/appstatus_app", "");
+    scratch.file("eventlog_v2_app/events_1_app", &text(&whole[..at]));
+    scratch.file("eventlog_v2_app/events_2_app", &text(&whole[at..]));
+    let folder = scratch.trunkline(&["import", "eventlog_v2_app", "--no-check"]);
+    assert_eq!(code(&folder), 0, "{}", said(&folder));
+    let single = scratch.trunkline(&["import", "spark", &log("wordcount-10mbit.snappy"), "--no-check"]);
+    assert_eq!(code(&single), 0, "{}", said(&single));
+    assert_eq!(printed(&folder), printed(&single));
+}
+
+#[test]
+fn what_makes_no_scenario_is_refused_with_its_reason() {
+    let scratch = Scratch::new("import-spark-refused");
+    let start = "{\"Event\":\"SparkListenerLogStart\",\"Spark Version\":\"3.5.0\"}\n";
+    scratch.file(
+        "local",
+        &format!("{start}{{\"Event\":\"SparkListenerApplicationStart\",\"App Name\":\"a\",\"Timestamp\":1}}\n"),
+    );
+    scratch.file("broken", &format!("{start}{{\"Event\":\"SparkListenerJobEnd\",\"Job ID\":0}}\n"));
+    scratch.file("other", "Meta VERSION=\"1\" .\n");
+    let executor =
+        r#"{"Event":"SparkListenerExecutorAdded","Timestamp":1,"Executor ID":"0","Executor Info":{"Host":"w",
+        "Total Cores":1}}"#
+            .replace('\n', " ");
+    scratch.file("empty", &format!("{start}{executor}\n"));
+    scratch.file("busy.toml", "[job]\ninput = \"1 GB\"\n");
+    let busy = log("wordcount-10mbit.lz4");
+    let cases: [(&[&str], &str); 5] = [
+        (&["import", "local"], "local mode"),
+        (
+            &["import", "broken"],
+            "broken: at byte 99 (line 2): expected an event of Spark's log, found missing field `Job Result`",
+        ),
+        (&["import", "spark", "other"], "other is not an event log of Spark"),
+        (&["import", "empty"], "no job of the application has succeeded"),
+        (&["import", &busy, "--cluster", "busy.toml"], "has a [job] or [spark] of its own"),
+    ];
+    for (args, expected) in cases {
+        let output = scratch.trunkline(args);
+        let words = said(&output).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(code(&output), 2, "{args:?}: {words}");
+        assert!(words.contains(expected), "{args:?}: {words}");
+    }
+}
