@@ -172,6 +172,20 @@ def test_a_sweep_goes_on_after_its_scheduler_was_killed(plan: Path, cluster: Clu
     assert swept.json == trunkline.sweep(plan, out=plan.parent / "alone").json
 
 
+def test_a_dataset_fills_without_a_cluster_and_holds_one_sweep(plan: Path) -> None:
+    dataset = plan.parent / "rows"
+    swept = trunkline.sweep(plan, out=plan.parent / "out", dataset=str(dataset), threads=1)
+    parts = {path: path.read_bytes() for path in dataset.iterdir()}
+    assert pl.read_parquet(dataset / "*.parquet").sort("run").equals(swept.runs.sort("run"))
+    # What is there is not written again; what a call that was killed has left goes.
+    (dataset / "part-000007.parquet.unfinished").write_bytes(b"half")
+    trunkline.sweep(plan, out=plan.parent / "out", dataset=str(dataset))
+    assert {path: path.read_bytes() for path in dataset.iterdir()} == parts
+    with pytest.raises(trunkline.OutputError, match="holds runs of another sweep"):
+        other = trunkline.Plan.load(plan, set={"job.input": "16 MiB"})
+        trunkline.sweep(other, out=plan.parent / "other", dataset=str(dataset))
+
+
 def test_a_run_that_ends_its_worker_is_marked(plan: Path, cluster: Cluster) -> None:
     cluster.worker(DEADLY, nanny=True)
     swept = trunkline.sweep(plan, client=cluster.address, out=plan.parent / "out")

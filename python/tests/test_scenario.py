@@ -1,5 +1,6 @@
 """Scenarios as objects."""
 
+import ast
 import pickle
 import runpy
 import warnings
@@ -121,3 +122,12 @@ def test_completion_comes_from_the_schema() -> None:
 def test_the_keys_for_editors_are_current() -> None:
     made = runpy.run_path(str(Path(__file__).parent / "generate_keys.py"))["text"]()
     assert (ROOT / "python" / "trunkline" / "_keys.py").read_text() == made, "run python/tests/generate_keys.py"
+
+
+def test_the_notebook_calls_what_there_is() -> None:
+    """The long notebook runs in `make study`; here each of its cells is code, and names what the package has."""
+    read = runpy.run_path(str(Path(__file__).parent / "run_notebook.py"))["cells"]
+    code = [ast.parse(text) for text in read(ROOT / "python" / "examples" / "dask-sweep.ipynb")]
+    named = [node for cell in code for node in ast.walk(cell) if isinstance(node, ast.Attribute)]
+    own = {node.attr for node in named if isinstance(node.value, ast.Name) and node.value.id == "trunkline"}
+    assert own >= {"import_history", "advise", "sweep"} and all(hasattr(trunkline, name) for name in own)

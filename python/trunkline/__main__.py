@@ -30,7 +30,7 @@ def main() -> int:
         with warnings.catch_warnings(action="ignore", category=ScenarioWarning):
             plan = Plan.load(given.file, given.set, given.seeds)
         told = _told(not given.quiet and sys.stderr.isatty(), len(plan))
-        _dask.hand_out(plan, given.out, given.dask, given.dataset, given.fresh, None, told)
+        _dask.hand_out(plan, given.out, given.dask, given.dataset, given.fresh, told)
     except TrunklineError as error:
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code

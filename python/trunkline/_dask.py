@@ -55,32 +55,26 @@ def make_runs(orders: list[str]) -> list[tuple[str, float]]:
 
 
 @contextlib.contextmanager
-def _connected(client: Client | str | None, threads: int | None) -> Iterator[Client]:
+def _connected(client: Client | str) -> Iterator[Client]:
     try:
-        from distributed import Client, LocalCluster
+        from distributed import Client
     except ImportError as error:
         raise MissingError("sweeps on Dask need it: pip install trunkline[dask]") from error
-    if isinstance(client, str):
-        try:
-            connected = Client(client, timeout="10 s", set_as_default=False)
-        except (OSError, ValueError, TypeError) as error:
-            raise MissingError(f"there is no Dask scheduler at {client}: {error}") from error
-        with connected:
-            yield connected
-    elif client is None:
-        with (
-            LocalCluster(n_workers=1, threads_per_worker=threads, processes=False, dashboard_address=None) as cluster,
-            Client(cluster, set_as_default=False) as connected,
-        ):
-            yield connected
-    else:
+    if not isinstance(client, str):
         yield client
+        return
+    try:
+        connected = Client(client, timeout="10 s", set_as_default=False)
+    except (OSError, ValueError, TypeError) as error:
+        raise MissingError(f"there is no Dask scheduler at {client}: {error}") from error
+    with connected:
+        yield connected
 
 
 def _same_build(client: Client, workers: list[str], build: str) -> list[str]:
     """Refuses workers that would give other numbers, or none. Returns those that are as they should be: one that has
     gone meanwhile is not."""
-    found: dict[str, Any] = client.run(about, workers=workers, on_error="return")
+    found: Any = client.run(about, workers=workers, on_error="return")
     ours = f"trunkline {_trunkline.__version__} of build {build[:12]}"
     for worker, answer in sorted(found.items()):
         if isinstance(answer, ImportError):
@@ -97,13 +91,7 @@ def _same_build(client: Client, workers: list[str], build: str) -> list[str]:
 
 
 def hand_out(
-    plan: Plan,
-    target: Path,
-    client: Client | str | None,
-    dataset: str | None,
-    fresh: bool,
-    threads: int | None,
-    told: Told,
+    plan: Plan, target: Path, client: Client | str, dataset: str | None, fresh: bool, told: Told
 ) -> None:
     """Has the runs made that a sweep's folder lacks, and keeps their records there."""
     folder = _trunkline.Folder(plan._inner, target)
@@ -113,7 +101,7 @@ def hand_out(
         left = set(missing)
         parts.add(position for position in range(len(plan)) if position not in left)
     if missing:
-        with _connected(client, threads) as connected:
+        with _connected(client) as connected:
             _Sweep(plan, folder, parts, connected, missing, told).go()
     if parts is not None:
         parts.flush()
@@ -196,7 +184,7 @@ class _Sweep:
 
     def look_at_workers(self) -> None:
         """Workers come and go. Those that have come are asked for their build before any run is sent."""
-        workers: dict[str, int] = self.client.nthreads()
+        workers: Any = self.client.nthreads()
         come = [worker for worker in workers if worker not in self.known]
         if come:
             self.known.update(_same_build(self.client, come, self.plan.build))
@@ -234,7 +222,7 @@ class _Sweep:
     def failed(self, positions: list[int], future: Future[Any]) -> None:
         from distributed.scheduler import KilledWorker
 
-        error = future.exception()
+        error: Any = future.exception()
         if not isinstance(error, KilledWorker):
             at = self.plan._inner.words(positions[0]) if len(positions) == 1 else f"{len(positions)} runs"
             if isinstance(error, TrunklineError):

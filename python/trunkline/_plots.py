@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from trunkline._results import Result, Surface
 
 
+#: Labels of an axis of texts.
+MOST_LABELS = 6
+
+
 def _axes(ax: Axes | None) -> Axes:
     if ax is not None:
         return ax
@@ -94,7 +98,9 @@ def surface(swept: Surface, figure: str | None, ax: Axes | None) -> Axes:
         of = axes[0]["values"][place[0]] if place else None
         label = None if of is None else f"{axes[0]['key']} = {of['text'] if isinstance(of, dict) else of}"
         ax.errorbar(range(len(mean)), mean, yerr=half, marker="o", capsize=3, label=label)
-    ax.set_xticks(range(len(labels)), labels)
+    # As many labels as can be read.
+    stride = max(-(-len(labels) // MOST_LABELS), 1)
+    ax.set_xticks(range(0, len(labels), stride), labels[::stride])
     ax.set_xlabel(across["key"])
     unit = metrics[number]["unit"]
     ax.set_ylabel(f"{metrics[number]['path']}, {unit}" if unit else metrics[number]["path"])

@@ -82,7 +82,7 @@ def sweep(
         out: its folder, `results/sweep-NAME` where left out. Finished runs there are not made again, unless `fresh`,
             whoever made them: the program and the package, with a cluster or without, share the folder.
         dataset: a folder, by any path that fsspec knows (`s3://bucket/sweep`, `hdfs://...`), in which rows of runs
-            stand as Parquet files soon after the runs are made.
+            stand as Parquet files: on a cluster soon after the runs are made, here when all are.
         threads: runs at the same time on this machine; its cores where left out.
 
     With a cluster, a run that ends its worker again and again (memory) is marked by its `failure`, and the sweep goes
@@ -91,13 +91,24 @@ def sweep(
     planned = plan if isinstance(plan, Plan) else Plan.load(plan)
     target = Path(out) if out is not None else Path("results", _file_name(f"sweep-{planned.name}"))
     told = _told(progress, len(planned))
-    if client is not None or dataset is not None:
+    folder = _trunkline.Folder(planned._inner, target)
+    everything = list(range(len(planned)))
+    parts = None
+    if client is not None:
         from trunkline import _dask
 
-        _dask.hand_out(planned, target, client, dataset, fresh, threads, told)
-        fresh = False
-    text = planned._inner.make(target, fresh, threads, told if client is None and dataset is None else None)
+        _dask.hand_out(planned, target, client, dataset, fresh, told)
+        fresh, told = False, None
+    elif dataset is not None:
+        from trunkline import _dask
+
+        # Before the runs, so that a path that cannot be written is found at once.
+        parts = _dask.Dataset(dataset, planned, folder)
+    text = planned._inner.make(target, fresh, threads, told)
     assert text is not None, "all runs are made by now"
+    if parts is not None:
+        parts.add(everything)
+        parts.flush()
     page = (target / "report.html").read_text(encoding="utf-8")
-    table = _trunkline.Folder(planned._inner, target).table(list(range(len(planned))))
+    table = folder.table(everything)
     return Surface(text, page, table, target)
