@@ -226,10 +226,8 @@ fn radios(world: &World, nodes: u32) -> Vec<Energy> {
 
 /// Busy time of a link. Behind a token bucket it is computed with the bucket's rate, not the wire's.
 fn busy(link: &net::Link, now: Time) -> Time {
-    link.shaper().map_or_else(
-        || link.busy(now),
-        |shaper| shaper.rate.transmission_time(Bytes::new(link.counters().bytes - link.waiting_bytes(now))),
-    )
+    link.shaper()
+        .map_or_else(|| link.busy(now), |shaper| shaper.rate.transmission_time(Bytes::new(link.begun_bytes(now))))
 }
 
 /// Distribution of queue length over time: length and part of the time, without lengths that never occurred.

@@ -87,6 +87,11 @@ impl Link {
             None => self.ring.iter().rev().take_while(|p| p.start > now).map(|p| u64::from(p.item.bytes)).sum(),
         }
     }
+    /// Bytes on the wire of the packets whose transmission has begun by `now`. A FIFO link accepts packets before.
+    pub fn begun_bytes(&self, now: Time) -> u64 {
+        let to_come: u64 = self.ring.iter().rev().take_while(|p| p.start > now).map(|p| u64::from(p.item.bytes)).sum();
+        self.bytes - to_come
+    }
     /// How long the transmitter has been busy until `now`.
     pub fn busy(&self, now: Time) -> Time {
         let to_come: u64 = self

@@ -2,7 +2,7 @@
 //! is something to send.
 
 use crate::harness::{Driver, Flow};
-use net::{Limit, LinkId, LinkSpec, TokenBucketSpec, Topology};
+use net::{DropTail, Limit, LinkId, LinkSpec, TokenBucketSpec, Topology};
 use proptest::prelude::*;
 use units::{BitRate, Bytes, Time};
 
@@ -34,6 +34,26 @@ fn a_full_bucket_lets_a_burst_through_at_line_rate_and_then_its_rate() {
     assert_eq!(arrivals[9].1, Time::from_us(120));
     assert_eq!(arrivals[10].1, Time::from_us(1_200 + 12));
     assert_eq!(arrivals[109].1, Time::from_us(100 * 1_200 + 12));
+}
+
+/// Ten of the burst, and one more each 1.2 ms, of either kind of queue, though both have accepted others by then.
+#[test]
+fn bytes_begin_as_the_bucket_lets_them() {
+    for managed in [false, true] {
+        let topology = shaped(15_000, Limit::Unlimited);
+        let mut driver = Driver::new(&topology, 1);
+        if managed {
+            driver.network.manage(LinkId(0), Box::new(DropTail::new(Limit::Unlimited)));
+        }
+        for _ in 0..110 {
+            driver.send(Flow { at: Time::ZERO, from: topology.hosts()[0], to: topology.hosts()[1], bytes: 1_500 });
+        }
+        for (us, packets) in [(5_000, 14), (5_999, 14), (12_001, 20), (200_000, 110)] {
+            let now = Time::from_us(us);
+            driver.run(now);
+            assert_eq!(driver.network.link(LinkId(0)).begun_bytes(now), packets * 1_500, "{us} us, managed: {managed}");
+        }
+    }
 }
 
 #[test]
