@@ -233,7 +233,9 @@ impl Judged {
             let Some(standing) = Standing::new(*ours, &case.references(column), quantity.resolution) else { continue };
             if case.given { &mut self.given } else { &mut self.later }.take(&standing);
             let alone = Standing::new(*ours, &case.references_given(column), quantity.resolution);
-            alone.into_iter().for_each(|alone| self.alone.take(&alone));
+            if let Some(alone) = alone {
+                self.alone.take(&alone);
+            }
             let mut remarks = Vec::new();
             if standing.nothing {
                 remarks.push("nothing".to_owned());

@@ -310,8 +310,8 @@ fn run_incast(servers: u32, kind: &TrafficKind, tcp: Config, seed: u64, clocks: 
     topology.spec_mut(port).limit = Limit::Packets(64);
     if clocks > 0.0 {
         let mut random = RandomStream::new(seed, "clocks", 0);
-        for server in topology.hosts()[..servers as usize].to_vec() {
-            let up = topology.uplink(server).unwrap();
+        for server in 0..servers as usize {
+            let up = topology.uplink(topology.hosts()[server]).unwrap();
             let rate = BitRate::from_bps((1e9 * (1.0 + clocks * (2.0 * random.uniform() - 1.0))) as u64);
             topology.spec_mut(up).rate = rate;
             topology.spec_mut(up.reverse()).rate = rate;
