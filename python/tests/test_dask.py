@@ -41,6 +41,18 @@ def dask_setup(worker):
     _trunkline.make_run = make_run
 """
 
+#: A worker whose runs take long enough to be sent one by one.
+SLOW = """
+import time
+from trunkline import _trunkline
+whole = _trunkline.make_run
+def make_run(order):
+    time.sleep(0.6)
+    return whole(order)
+def dask_setup(worker):
+    _trunkline.make_run = make_run
+"""
+
 #: A worker of another build.
 FOREIGN = """
 from trunkline import _trunkline
@@ -150,7 +162,7 @@ def test_workers_by_address_make_the_same_bytes(plan: Path, cluster: Cluster, pr
 
 
 def test_a_sweep_goes_on_after_its_scheduler_was_killed(plan: Path, cluster: Cluster) -> None:
-    cluster.worker()
+    cluster.worker(SLOW)
     out, dataset = plan.parent / "out", str(plan.parent / "dataset")
 
     def kill(there: int, *_: float) -> None:
