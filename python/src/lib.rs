@@ -1,7 +1,7 @@
 //! What the Python package `trunkline` calls: scenarios, runs and what stands on them, results as Arrow tables.
 //!
 //! The layer is thin: names, defaults, documentation and data frames are the package's (`python/trunkline`). Everything
-//! that takes time goes through [`effort::watched`], which lets other threads of Python run and hears Ctrl-C.
+//! that takes time goes through `effort::watched`, which lets other threads of Python run and hears Ctrl-C.
 
 #![allow(
     clippy::needless_pass_by_value,

@@ -27,8 +27,8 @@ pub struct Sweep {
     /// Take over the finished runs of this folder, too: another share's; again for more of them
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub from: Vec<PathBuf>,
-    /// Have the runs made by the Dask cluster of this scheduler (tcp://HOST:PORT), through the Python package
-    /// trunkline[dask]
+    /// Have the runs made by the Dask cluster of this scheduler (tcp://HOST:PORT), through the Python package with
+    /// its extra `dask`
     #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["plan", "only", "from"])]
     pub dask: Option<String>,
     /// With --dask: a folder, by any path that fsspec knows (s3://...), that fills with rows of runs as Parquet files
