@@ -18,6 +18,8 @@ pub struct RemedySet {
     pub scenario: Scenario,
     /// The part of the time that it saves by the closed forms; none for pairs, and where there is no estimate.
     pub estimate: Option<f64>,
+    /// Whether the closed forms speak against it so clearly that a search does not try it.
+    pub dropped: bool,
     /// Whether flow level models what it changes.
     pub modelled: bool,
 }
@@ -51,6 +53,7 @@ impl Search {
             set: of.assignments(),
             scenario: self.scenario(self.on_screen(candidate)).ok()?,
             estimate: self.foreknown.estimates.get(&candidate).copied(),
+            dropped: self.is_dropped(candidate),
             modelled: self.is_modelled(candidate),
         })
     }

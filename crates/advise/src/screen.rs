@@ -13,9 +13,10 @@ use results::Estimate;
 use scenario::Fidelity;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The part by which an estimate may be longer than that of the scenario as it is. The study of ranking
-/// (docs/models/advise.md) counts what this drops, and what of that helps.
-const OVERRUN: f64 = 0.1;
+/// The part by which an estimate may be longer than that of the scenario as it is: as much as three of four estimates are
+/// off at most (docs/models/estimate.md). The study of ranking (docs/models/advise.md) counts what this drops, and what
+/// of that helps.
+const OVERRUN: f64 = 0.2;
 /// The part by which flow level's mean time may be off where it is believed, beyond the 95 % interval of the
 /// differences: where a scheduler's chance moves times by a fifth, six seeds cannot show more. But never more than this.
 const BELIEVED: f64 = 0.05;
@@ -203,7 +204,8 @@ impl Search {
         runs.or_else(|| self.foreknown.estimates.get(&candidate).copied()).unwrap_or(0.0)
     }
 
-    /// The same at one level, over the seeds that both have; none where it was not run there.
+    /// The part of the objective that a set saves at one level, over the seeds on which it and the scenario as it is ran
+    /// there; none where it did not.
     pub(crate) fn gain_at(&self, candidate: usize, level: Level) -> Option<f64> {
         let of = |candidate, seed| self.outcomes.get(&Ask { candidate, variation: 0, seed, level });
         let seeds = self.seeds..self.seeds + FLOWS;

@@ -27,6 +27,9 @@ mod tables;
 mod traffic;
 mod value;
 
+pub use self::spark::{
+    SPARK, SPARK_JOBS, SPARK_STAGES, SPARK_TASKS, SparkApplication, SparkJob, SparkStage, SparkTask,
+};
 pub use disk_power::{DISK_STATES, DiskChange, DiskPower, DisksEnergy};
 pub use energy::{EnergyUse, NodeEnergy, RadioUse};
 pub use field::Field;
@@ -43,7 +46,6 @@ pub use network::{
 };
 pub use object_store::{NAME as STORE_NAME, OBJECT_STORE, REQUESTS, StoreUse};
 pub use pcapng::{Capture, Frame};
-pub use spark::{SPARK, SPARK_JOBS, SPARK_STAGES, SPARK_TASKS, SparkApplication, SparkJob, SparkStage, SparkTask};
 pub use stall::Stall;
 pub use statistics::{Estimate, t_quantile};
 pub use stripe::{StreamCountAt, StreamOutcome, StripeOutcome};

@@ -2,6 +2,7 @@
 
 use super::JobState;
 use super::metrics::{Metrics, figure};
+pub use ::spark::{JobRecord as SparkJob, TaskRecord as SparkTask};
 use units::{Bytes, Time};
 
 /// An application.
@@ -52,15 +53,6 @@ impl SparkApplication {
     }
 }
 
-/// A job: what one action of the program ran.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SparkJob {
-    /// When the action submitted it.
-    pub submit: Option<Time>,
-    /// When its last stage was done.
-    pub finish: Option<Time>,
-}
-
 /// A stage.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SparkStage {
@@ -76,47 +68,6 @@ pub struct SparkStage {
     pub submit: Option<Time>,
     /// When the last of them was done.
     pub finish: Option<Time>,
-}
-
-/// A task.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SparkTask {
-    /// Its stage, from 0.
-    pub stage: u32,
-    /// Its place among the stage's tasks, from 0.
-    pub index: u32,
-    /// The executor that ran it, from 0.
-    pub executor: u32,
-    /// Where that ran.
-    pub node: u32,
-    /// How far it was from what it read, by Spark's name.
-    pub locality: &'static str,
-    /// When the driver launched it.
-    pub launch: Time,
-    /// When its executor had it and what it needs to run.
-    pub start: Option<Time>,
-    /// When it was over on its executor.
-    pub end: Option<Time>,
-    /// When the driver knew.
-    pub finish: Option<Time>,
-    /// Time without a shuffle block to work on.
-    pub fetch_wait: Time,
-    /// Time without input to work on.
-    pub input_wait: Time,
-    /// Input from its own node's disks.
-    pub input_local: Bytes,
-    /// Input over the network.
-    pub input_remote: Bytes,
-    /// Shuffle bytes of its own node.
-    pub shuffle_local: Bytes,
-    /// Shuffle bytes over the network.
-    pub shuffle_remote: Bytes,
-    /// Written for its stage's shuffle.
-    pub shuffle_write: Bytes,
-    /// Spilled to disk.
-    pub spill: Bytes,
-    /// Written to files.
-    pub output: Bytes,
 }
 
 /// Figures of an application.
@@ -179,12 +130,12 @@ pub static SPARK_TASKS: Metrics<SparkTask> = Metrics {
     what: "A task of a stage.",
     file: Some("spark_tasks"),
     metrics: &[
-        figure("stage", "Its stage, from 0.").count("number", |task| task.stage.into()),
-        figure("task", "Its place among the stage's tasks, from 0.").count("number", |task| task.index.into()),
-        figure("executor", "The executor that ran it, from 0.").count("number", |task| task.executor.into()),
-        figure("node", "Where that ran.").text(|task| task.node(task.node)),
+        figure("stage", "Its stage, from 0.").count("number", |task| task.stage as u64),
+        figure("task", "Its place among the stage's tasks, from 0.").count("number", |task| task.index as u64),
+        figure("executor", "The executor that ran it, from 0.").count("number", |task| task.executor as u64),
+        figure("node", "Where that ran.").text(|task| task.node(task.node.0)),
         figure("locality", "`NODE_LOCAL`, `PROCESS_LOCAL` (it prefers no node), `RACK_LOCAL` or `ANY`.")
-            .text(|task| task.locality.to_owned()),
+            .text(|task| task.locality.name().to_owned()),
         figure("launch_s", "When the driver launched it.").time(|task| task.launch),
         figure("start_s", "When its executor had it and what it needs to run.").optional_time(|task| task.start),
         figure("end_s", "When it was over on its executor.").optional_time(|task| task.end),

@@ -10,10 +10,15 @@ mod ranking;
 mod regret;
 mod runs_of;
 
+const PARTS: [&str; 3] = ["levels", "ranking", "regret"];
+
 fn main() {
     let mut words = std::env::args().skip(1);
-    let part = words.next();
-    let only = words.next();
+    let (part, only) = (words.next(), words.next());
+    if let Some(part) = part.as_deref().filter(|part| !PARTS.contains(part)) {
+        eprintln!("there is no part `{part}`: {}", PARTS.join(", "));
+        std::process::exit(2);
+    }
     let is = |name: &str| part.as_deref().is_none_or(|part| part == name);
     if is("levels") {
         levels::print(only.as_deref());

@@ -59,8 +59,7 @@ fn row(name: &str, in_full: bool) {
         let saved = difference(&base_packets, times);
         saved.mean > NEGLIGIBLE * level && saved.excludes_zero()
     };
-    let is_dropped = |set: &RemedySet| set.estimate.is_some_and(|saving| saving < -0.1);
-    let dropped: Vec<usize> = (0..singles.len()).filter(|place| is_dropped(&singles[*place])).collect();
+    let dropped: Vec<usize> = (0..singles.len()).filter(|place| singles[*place].dropped).collect();
     let wrongly = dropped.iter().filter(|place| helps(&packets[**place])).count();
     let mut ranked: Vec<Ranked> = Vec::new();
     for ((set, flow), packets) in singles.iter().zip(&flows[1..]).zip(&packets) {

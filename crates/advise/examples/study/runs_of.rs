@@ -20,7 +20,7 @@ pub fn with(base: &Scenario, assignments: &[String]) -> Scenario {
     sim::parse(&base.name, &base.to_toml(), assignments).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The same at flow level.
+/// A scenario at flow level, with all else as it is.
 pub fn at_flow_level(base: &Scenario) -> Scenario {
     with(base, &["run.fidelity=flow".to_owned()])
 }

@@ -1,13 +1,12 @@
 //! What an application of Spark leaves.
 
 use crate::cluster::Driver;
-use results::{Balance, JobState, RunResult, SparkApplication, SparkJob, SparkStage, SparkTask};
+use results::{Balance, JobState, RunResult, SparkApplication, SparkStage};
 use units::count;
 
 /// Adds the application, if there is one, and the books of its shuffles.
 pub(super) fn fill(driver: &Driver, result: &mut RunResult) {
     let Some(spark) = &driver.spark else { return };
-    let jobs: Vec<_> = spark.jobs().iter().map(|job| SparkJob { submit: job.submit, finish: job.finish }).collect();
     let stages = spark.config().stages.iter().zip(spark.stages()).map(|(spec, record)| SparkStage {
         name: spec.name.clone(),
         job: count(spec.job),
@@ -16,27 +15,7 @@ pub(super) fn fill(driver: &Driver, result: &mut RunResult) {
         submit: record.submit,
         finish: record.finish,
     });
-    let tasks = spark.tasks().map(|task| SparkTask {
-        stage: count(task.stage),
-        index: count(task.index),
-        executor: count(task.executor),
-        node: task.node.0,
-        locality: task.locality.name(),
-        launch: task.launch,
-        start: task.start,
-        end: task.end,
-        finish: task.finish,
-        fetch_wait: task.fetch_wait,
-        input_wait: task.input_wait,
-        input_local: task.input_local,
-        input_remote: task.input_remote,
-        shuffle_local: task.shuffle_local,
-        shuffle_remote: task.shuffle_remote,
-        shuffle_write: task.shuffle_write,
-        spill: task.spill,
-        output: task.output,
-    });
-    let finish = jobs.last().and_then(|job| job.finish);
+    let finish = spark.jobs().last().and_then(|job| job.finish);
     result.spark = Some(SparkApplication {
         state: match (spark.failure(), finish) {
             (Some(_), _) => JobState::Failed,
@@ -47,8 +26,8 @@ pub(super) fn fill(driver: &Driver, result: &mut RunResult) {
         executors: count(driver.cluster.context().nodes.worker_count()) * spark.config().executors,
         finish,
         stages: stages.collect(),
-        tasks: tasks.collect(),
-        jobs,
+        tasks: spark.tasks().collect(),
+        jobs: spark.jobs().to_vec(),
     });
     for exchange in spark.exchanges() {
         let name = |stage: usize| &spark.config().stages[stage].name;

@@ -127,7 +127,7 @@ fn tasks_run_where_their_input_is() {
     let local = |sets: &[&str]| {
         let result = run(stage, sets);
         let application = spark(&result);
-        application.tasks.iter().filter(|task| task.locality == "NODE_LOCAL").count()
+        application.tasks.iter().filter(|task| task.locality.name() == "NODE_LOCAL").count()
     };
     assert_eq!(local(&["hdfs.replication=4"]), 16);
     let waiting = local(&["hdfs.replication=1"]);
