@@ -5,12 +5,15 @@ use hadoop::NodeId;
 use std::collections::{BTreeMap, VecDeque};
 use units::Time;
 
-/// How far a task is from what it reads. No task of this model is in an executor's memory.
+/// How far a task is from what it reads, and up to where a core is offered. No data of this model are in an executor's
+/// memory.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Locality {
+    /// Of a task: it prefers no node (`dequeueTask` counts it as local to its process).
+    Process,
     /// On the node of its data.
     Node,
-    /// The task prefers no node.
+    /// Of an offer: for tasks that prefer no node, too.
     NoPreference,
     /// In the rack of its data.
     Rack,
@@ -19,11 +22,12 @@ pub enum Locality {
 }
 
 impl Locality {
-    /// Spark's name. A task without preference counts as local to its process there.
+    /// Spark's name.
     pub const fn name(self) -> &'static str {
         match self {
+            Self::Process => "PROCESS_LOCAL",
             Self::Node => "NODE_LOCAL",
-            Self::NoPreference => "PROCESS_LOCAL",
+            Self::NoPreference => "NO_PREF",
             Self::Rack => "RACK_LOCAL",
             Self::Any => "ANY",
         }
@@ -120,8 +124,8 @@ impl TaskSet {
         if most == Locality::Any && self.waiting > 0 { Offered::Held } else { Offered::Nothing }
     }
 
-    /// Everything that was offered was taken: the wait begins anew, at the level that was reached
-    /// (`resetDelayScheduleTimer`).
+    /// Everything that was offered was taken: the wait begins anew, at the first level that is no better than the best
+    /// of the launched tasks (`resetDelayScheduleTimer`, `getLocalityIndex`).
     pub fn reset(&mut self, now: Time, best: Locality) {
         self.last_reset = now;
         self.level = self.levels.iter().position(|(level, _)| *level >= best).unwrap_or(self.level);
@@ -149,6 +153,7 @@ impl TaskSet {
         let waits = &self.waits;
         let any = |queue: &VecDeque<usize>| queue.iter().any(|task| waits[*task]);
         match level {
+            Locality::Process => false,
             Locality::Node => self.of_node.values().any(any),
             Locality::NoPreference => any(&self.without),
             Locality::Rack => self.of_rack.values().any(any),
@@ -174,7 +179,7 @@ impl TaskSet {
         if most >= Locality::NoPreference
             && let Some(task) = take(Some(without))
         {
-            return Some((task, Locality::NoPreference));
+            return Some((task, Locality::Process));
         }
         if most >= Locality::Rack
             && let Some(task) = take(of_rack.get_mut(&rack))

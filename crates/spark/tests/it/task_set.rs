@@ -58,11 +58,22 @@ fn a_task_without_preference_runs_at_once() {
     let preferred = [vec![NodeId(1)], Vec::new(), vec![NodeId(2)]];
     let mut set = TaskSet::new(Time::ZERO, &preferred, rack, WAITS);
     assert_eq!(set.levels(), [Locality::Node, Locality::NoPreference, Locality::Rack, Locality::Any]);
-    assert_eq!(offer(&mut set, 0, 3), Offered::Task(1, Locality::NoPreference));
+    assert_eq!(offer(&mut set, 0, 3), Offered::Task(1, Locality::Process));
     assert_eq!(offer(&mut set, 0, 3), Offered::Held);
     assert_eq!(offer(&mut set, 0, 2), Offered::Task(2, Locality::Node));
     assert_eq!(offer(&mut set, 0, 1), Offered::Task(0, Locality::Node));
     assert_eq!(offer(&mut set, 9, 1), Offered::Nothing);
+}
+
+/// `dequeueTask` says `PROCESS_LOCAL` of a task without preference: after its launch the wait begins anew at the first
+/// level, and tasks with a preference are held as before.
+#[test]
+fn a_task_without_preference_brings_no_other_nearer() {
+    let preferred = [vec![NodeId(1)], vec![NodeId(1)], Vec::new()];
+    let mut set = TaskSet::new(Time::ZERO, &preferred, rack, WAITS);
+    assert_eq!(offer(&mut set, 0, 3), Offered::Task(2, Locality::Process));
+    set.reset(Time::ZERO, Locality::Process);
+    assert_eq!(offer(&mut set, 1, 2), Offered::Held);
 }
 
 /// With a wait of zero nothing is held.
@@ -78,6 +89,6 @@ fn no_time_is_lost_on_a_level_without_tasks() {
     let preferred = [vec![NodeId(1)], Vec::new()];
     let mut set = TaskSet::new(Time::ZERO, &preferred, rack, WAITS);
     assert_eq!(offer(&mut set, 0, 1), Offered::Task(0, Locality::Node));
-    assert_eq!(offer(&mut set, 1, 3), Offered::Task(1, Locality::NoPreference));
+    assert_eq!(offer(&mut set, 1, 3), Offered::Task(1, Locality::Process));
     assert_eq!(set.waiting(), 0);
 }
