@@ -34,7 +34,7 @@ section! {
         locality_wait_node: Option<Time> = None, TIMES;
         /// The same for the rack alone (`spark.locality.wait.rack`).
         locality_wait_rack: Option<Time> = None, TIMES;
-        /// Whether tasks prefer nodes that have a fifth or more of what they read of a shuffle
+        /// Whether tasks prefer nodes of executors that have a fifth or more of what they read of a shuffle
         /// (`spark.shuffle.reduceLocality.enabled`).
         reduce_locality: bool = true;
         /// Bytes of shuffle blocks that a task has under way (`spark.reducer.maxSizeInFlight`).
