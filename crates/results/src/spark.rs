@@ -134,7 +134,7 @@ pub static SPARK_TASKS: Metrics<SparkTask> = Metrics {
         figure("task", "Its place among the stage's tasks, from 0.").count("number", |task| task.index as u64),
         figure("executor", "The executor that ran it, from 0.").count("number", |task| task.executor as u64),
         figure("node", "Where that ran.").text(|task| task.node(task.node.0)),
-        figure("locality", "`NODE_LOCAL`, `PROCESS_LOCAL` (it prefers no node), `RACK_LOCAL` or `ANY`.")
+        figure("locality", "`NODE_LOCAL`, `PROCESS_LOCAL` (it prefers no node) or `ANY`.")
             .text(|task| task.locality.name().to_owned()),
         figure("launch_s", "When the driver launched it.").time(|task| task.launch),
         figure("start_s", "When its executor had it and what it needs to run.").optional_time(|task| task.start),

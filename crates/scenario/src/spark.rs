@@ -28,12 +28,12 @@ section! {
         executors: u32 = 1, 1..=1_000;
         /// Cores of each, which are tasks at once (`spark.executor.cores`).
         executor_cores: u32 = 1, 1..=4_096;
-        /// How long a stage waits for a core on the node, then in the rack, of its data (`spark.locality.wait`).
+        /// How long a stage waits for a core on the node of its data before it takes one elsewhere
+        /// (`spark.locality.wait`). A standalone cluster knows no racks.
         locality_wait: Time = Time::from_secs(3), TIMES;
-        /// The same for the node alone (`spark.locality.wait.node`).
+        /// How long a stage waits for a core on the node of its data. Left out: `locality-wait`
+        /// (`spark.locality.wait.node`).
         locality_wait_node: Option<Time> = None, TIMES;
-        /// The same for the rack alone (`spark.locality.wait.rack`).
-        locality_wait_rack: Option<Time> = None, TIMES;
         /// Whether tasks prefer nodes of executors that have a fifth or more of what they read of a shuffle
         /// (`spark.shuffle.reduceLocality.enabled`).
         reduce_locality: bool = true;
@@ -76,13 +76,13 @@ section! {
         tasks: u32 = 1, 1..=1_000_000;
         /// What its tasks read of files, all together.
         input: Bytes = Bytes::ZERO, SIZES;
-        /// The same task by task, in place of equal parts of `input`.
+        /// What each task reads of files, one value for each. Left out: equal parts of `input`.
         inputs: Vec<Bytes> = Vec::new(), SIZES;
-        /// Where it stands.
+        /// Where the files stand that its tasks read.
         input_from: SparkPlace = SparkPlace::Local;
         /// Work of each task, in seconds of one core at speed 1.
         work: Time = Time::ZERO, TIMES;
-        /// The same task by task, in place of `work`.
+        /// Work of each task, one value for each, in seconds of one core at speed 1. Left out: `work` for all.
         works: Vec<Time> = Vec::new(), TIMES;
         /// Further work for each MB (1,000,000 B) that a task reads of files or shuffles.
         work_per_mb: Time = Time::ZERO, TIMES;
@@ -91,7 +91,8 @@ section! {
         streamed: f64 = 1.0, 0.0..=1.0;
         /// What its tasks write for the stages that read its shuffle, as compressed, all together.
         shuffle_write: Bytes = Bytes::ZERO, SIZES;
-        /// The same task by task, in place of equal parts of `shuffle-write`.
+        /// What each task writes for its stage's shuffle, as compressed, one value for each. Left out: equal parts of
+        /// `shuffle-write`.
         shuffle_writes: Vec<Bytes> = Vec::new(), SIZES;
         /// Of the output of each task of its parents, the part that each of its own tasks reads, relative to the
         /// others. Left out: equal parts.
@@ -104,9 +105,9 @@ section! {
         spill: Bytes = Bytes::ZERO, SIZES;
         /// What its tasks write to files, all together.
         output: Bytes = Bytes::ZERO, SIZES;
-        /// The same task by task, in place of equal parts of `output`.
+        /// What each task writes to files, one value for each. Left out: equal parts of `output`.
         outputs: Vec<Bytes> = Vec::new(), SIZES;
-        /// Where it goes.
+        /// Where the files go that its tasks write.
         output_to: SparkPlace = SparkPlace::Local;
         /// Result of each task, which goes to the driver.
         result: Bytes = Bytes::new(2_048), Bytes::ZERO..=Bytes::from_mib(1 << 11);

@@ -58,8 +58,7 @@ impl Spark {
     pub(crate) fn on_stage_due(&mut self, platform: &mut Platform, number: usize) {
         let preferred: Vec<Vec<NodeId>> =
             (0..self.stages[number].spec.tasks.len()).map(|task| self.preferred(platform, number, task)).collect();
-        let nodes = &platform.ctx.nodes;
-        let set = TaskSet::new(platform.ctx.now, &preferred, |node| nodes.rack(node), self.config.locality_waits);
+        let set = TaskSet::new(platform.ctx.now, &preferred, self.config.locality_wait);
         let stage = &mut self.stages[number];
         stage.record.submit = Some(platform.ctx.now);
         stage.set = Some(set);
@@ -133,7 +132,7 @@ impl Spark {
                             continue;
                         }
                         let node = self.executors[*executor].node;
-                        match set.offer(platform.ctx.now, node, platform.ctx.nodes.rack(node), most) {
+                        match set.offer(platform.ctx.now, node, most) {
                             Offered::Task(task, locality) => {
                                 (again, launched) = (true, true);
                                 best = best.min(locality);

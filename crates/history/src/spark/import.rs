@@ -179,7 +179,6 @@ fn settings(of: &Application, notes: &mut Vec<String>) -> Spark {
     };
     set("spark.locality.wait", &mut |value| time(value).map(|wait| spark.locality_wait = wait));
     set("spark.locality.wait.node", &mut |value| time(value).map(|wait| spark.locality_wait_node = Some(wait)));
-    set("spark.locality.wait.rack", &mut |value| time(value).map(|wait| spark.locality_wait_rack = Some(wait)));
     set("spark.scheduler.revive.interval", &mut |value| {
         time(value).map(|interval| spark.revive_interval = interval.max(Time::from_ms(1)).min(Time::from_secs(3_600)))
     });
