@@ -51,6 +51,11 @@ impl SparkApplication {
     pub fn shuffle_remote(&self) -> Bytes {
         self.sum(|task| task.shuffle_remote)
     }
+    /// For how long tasks had no shuffle block to work on, together, in seconds: those of many tasks are more than a
+    /// [`Time`] holds.
+    pub fn fetch_wait(&self) -> f64 {
+        self.tasks.iter().map(|task| task.fetch_wait.as_secs_f64()).sum()
+    }
 }
 
 /// A stage.
@@ -92,7 +97,7 @@ pub static SPARK: Metrics<SparkApplication> = Metrics {
         figure("spilled", "What tasks spilled to disk.").bytes(|app| app.sum(|task| task.spill)),
         figure("output", "What tasks wrote to files, one replica counted.").bytes(|app| app.sum(|task| task.output)),
         figure("fetch_wait_s", "Time for which tasks had no shuffle block to work on, over all of them.")
-            .time(|app| app.tasks.iter().map(|task| task.fetch_wait).sum()),
+            .number("s", |app| app.fetch_wait()),
         figure("jobs", "Its jobs.").inner(&SPARK_JOBS, |app| SPARK_JOBS.list(app.run, &app.jobs)),
         figure("stages", "Its stages.").inner(&SPARK_STAGES, |app| SPARK_STAGES.list(app.run, &app.stages)),
     ],
