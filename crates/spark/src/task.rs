@@ -77,6 +77,7 @@ pub struct Task {
     pub fetches: Option<Fetches>,
     /// Since when it has nothing to work on.
     pub idle: Option<Time>,
+    /// Every task that the shuffle's readers wait for has one when it is done, be it empty.
     pub output: Option<MapOutput>,
     pub write: Option<WriteId>,
     /// Bytes of its output that HDFS has not taken.
@@ -108,11 +109,6 @@ impl Task {
             output_left: Bytes::ZERO,
             scratch: None,
         }
-    }
-
-    /// Its output, if it has one: every task that the shuffle's readers wait for has, be it empty.
-    pub fn written(&self) -> Option<MapOutput> {
-        self.output
     }
 
     /// It is over: only its record stays.

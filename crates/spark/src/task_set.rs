@@ -118,33 +118,19 @@ impl TaskSet {
         self.level = self.levels.iter().position(|(level, _)| *level >= best).unwrap_or(self.level);
     }
 
-    /// The level up to which tasks may run now (`getAllowedLocalityLevel`).
+    /// The level up to which tasks may run now (`getAllowedLocalityLevel`). Spark loses no time on a level at which
+    /// nothing waits; here none is lost, as every task that prefers a node waits at the first level, and the others
+    /// wait for none.
     fn allowed(&mut self, now: Time) -> Locality {
         while self.level + 1 < self.levels.len() {
-            let (level, wait) = self.levels[self.level];
-            if !self.has(level) {
-                // Nothing waits at this level: no time is lost on it.
-                self.last_reset = now;
-            } else if now.saturating_sub(self.last_reset) >= wait {
-                self.last_reset += wait;
-            } else {
+            let wait = self.levels[self.level].1;
+            if now.saturating_sub(self.last_reset) < wait {
                 break;
             }
+            self.last_reset += wait;
             self.level += 1;
         }
         self.levels[self.level].0
-    }
-
-    /// Whether a task waits that could run at a level.
-    fn has(&mut self, level: Locality) -> bool {
-        let waits = &self.waits;
-        let any = |queue: &VecDeque<usize>| queue.iter().any(|task| waits[*task]);
-        match level {
-            Locality::Process => false,
-            Locality::Node => self.of_node.values().any(any),
-            Locality::NoPreference => any(&self.without),
-            Locality::Any => self.waiting > 0,
-        }
     }
 
     /// The next task for a node, up to a level (`dequeueTask`).

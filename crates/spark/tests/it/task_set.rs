@@ -74,13 +74,3 @@ fn without_a_wait_a_task_runs_where_a_core_is_free() {
     let mut set = TaskSet::new(Time::ZERO, &vec![vec![NodeId(1)]; 2], Time::ZERO);
     assert_eq!(offer(&mut set, 0, 3), Offered::Task(0, Locality::Any));
 }
-
-/// A level at which nothing waits any more costs no time.
-#[test]
-fn no_time_is_lost_on_a_level_without_tasks() {
-    let preferred = [vec![NodeId(1)], Vec::new()];
-    let mut set = TaskSet::new(Time::ZERO, &preferred, WAIT);
-    assert_eq!(offer(&mut set, 0, 1), Offered::Task(0, Locality::Node));
-    assert_eq!(offer(&mut set, 1, 3), Offered::Task(1, Locality::Process));
-    assert_eq!(set.waiting(), 0);
-}
