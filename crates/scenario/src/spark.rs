@@ -1,10 +1,9 @@
 //! An application of Spark. Keys stand for Spark's own properties, with its defaults as its documentation has them
 //! (<https://spark.apache.org/docs/4.1.1/configuration.html>).
 
-use super::Scenario;
-use super::check::{Check, MOST};
 use super::key::{choice, section};
-use units::{Bytes, Quantity, Time};
+use std::collections::BTreeMap;
+use units::{Bytes, Time};
 
 const TIMES: std::ops::RangeInclusive<Time> = Time::ZERO..=Time::from_secs(604_800);
 const SIZES: std::ops::RangeInclusive<Bytes> = Bytes::ZERO..=Bytes::from_mib(1 << 30);
@@ -120,6 +119,9 @@ section! {
 }
 
 impl Spark {
+    /// The most tasks of an application, all stages together.
+    pub const MOST_TASKS: u64 = 1_000_000;
+
     /// How many jobs its stages are of.
     pub fn jobs(&self) -> u32 {
         self.stage.iter().map(|stage| stage.job + 1).max().unwrap_or(0)
@@ -130,85 +132,10 @@ impl Spark {
         self.stage.iter().any(|stage| SparkPlace::Hdfs == stage.input_from || SparkPlace::Hdfs == stage.output_to)
     }
 
-    /// A stage's parents by their places among the stages.
-    pub fn parents(&self, stage: &SparkStage) -> Vec<usize> {
-        let place = |name: &String| self.stage.iter().position(|other| other.name == *name);
-        stage.parents.iter().filter_map(place).collect()
-    }
-}
-
-/// What is wrong with an application.
-pub(super) fn check(check: &mut Check<'_>) {
-    let scenario: &Scenario = check.scenario;
-    let Some(spark) = &scenario.spark else { return };
-    if !scenario.job.is_empty() {
-        let message = "an application of Spark and jobs of MapReduce do not share a cluster here";
-        check.says("spark", message, "leave out one of them");
-    }
-    if spark.stage.is_empty() {
-        check.says("spark", "an application without a stage does nothing", "add [[spark.stage]]");
-    }
-    for (i, fault) in scenario.faults.iter().enumerate() {
-        if fault.node.is_some() && fault.slow.is_none() {
-            let message = "executors that are lost, and their shuffle files, are not modelled";
-            check.says(&format!("faults.{i}"), message, "`slow` for a node or a disk, or a fault of a link");
-        }
-    }
-    let jobs = spark.jobs();
-    if spark.pause.len() > jobs as usize {
-        let message = format!("{} pauses are before {jobs} jobs", spark.pause.len());
-        check.says("spark.pause", message, "at most one for each job");
-    }
-    for (i, stage) in spark.stage.iter().enumerate() {
-        of_stage(check, spark, i, stage);
-    }
-}
-
-fn of_stage(check: &mut Check<'_>, spark: &Spark, i: usize, stage: &SparkStage) {
-    let path = format!("spark.stage.{i}");
-    if stage.name.is_empty() {
-        check.says(&path, "the stage has no name", "`name = \"count\"`, say");
-    } else if spark.stage[..i].iter().any(|other| other.name == stage.name) {
-        check.says(&format!("{path}.name"), "another stage has this name", "names are unique");
-    }
-    for parent in &stage.parents {
-        let found = spark.stage[..i].iter().find(|other| other.name == *parent);
-        match found {
-            None => {
-                let names: Vec<_> = spark.stage[..i].iter().map(|other| other.name.as_str()).collect();
-                let help = if names.is_empty() { "the first stage has none".to_owned() } else { names.join(", ") };
-                let message = format!("there is no stage `{parent}` before this one");
-                check.says(&format!("{path}.parents"), message, format!("stages before it: {help}"));
-            }
-            Some(parent) if parent.job > stage.job => {
-                check.says(&format!("{path}.parents"), "a parent is of a later job", "order the jobs by their stages");
-            }
-            Some(parent) if u64::from(parent.tasks) * u64::from(stage.tasks) > 10 * MOST => {
-                let message = format!("{} x {} blocks are more than memory holds", parent.tasks, stage.tasks);
-                check.says(&format!("{path}.tasks"), message, format!("up to {} blocks", 10 * MOST));
-            }
-            Some(_) => {}
-        }
-    }
-    let tasks = stage.tasks as usize;
-    let lists = [
-        ("inputs", stage.inputs.len()),
-        ("works", stage.works.len()),
-        ("shuffle-writes", stage.shuffle_writes.len()),
-        ("shares", stage.shares.len()),
-        ("outputs", stage.outputs.len()),
-    ];
-    for (key, length) in lists.into_iter().filter(|(_, length)| *length != 0 && *length != tasks) {
-        let message = format!("{length} values are for {tasks} tasks");
-        check.says(&format!("{path}.{key}"), message, "one for each task");
-    }
-    let twice = [
-        ("input", !stage.inputs.is_empty(), stage.input),
-        ("shuffle-write", !stage.shuffle_writes.is_empty(), stage.shuffle_write),
-        ("output", !stage.outputs.is_empty(), stage.output),
-    ];
-    for (key, _, bytes) in twice.into_iter().filter(|(_, listed, bytes)| *listed && *bytes > Bytes::ZERO) {
-        let message = format!("it is said twice: {} here, and task by task in `{key}s`", bytes.exact());
-        check.says(&format!("{path}.{key}"), message, "leave out one of them");
+    /// The parents of each stage by their places among the stages.
+    pub fn parents(&self) -> Vec<Vec<usize>> {
+        let names: BTreeMap<&str, usize> = self.stage.iter().zip(0..).map(|(stage, at)| (&*stage.name, at)).collect();
+        let of = |stage: &SparkStage| stage.parents.iter().filter_map(|parent| names.get(&**parent).copied()).collect();
+        self.stage.iter().map(of).collect()
     }
 }

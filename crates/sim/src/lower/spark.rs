@@ -25,8 +25,7 @@ pub(super) fn application(scenario: &Scenario) -> Option<Spark> {
         stages: Vec::new(),
     };
     let mut stages: Vec<StageSpec> = Vec::new();
-    for stage in &spark.stage {
-        let parents = spark.parents(stage);
+    for (stage, parents) in spark.stage.iter().zip(spark.parents()) {
         let read: Vec<Bytes> = parents.iter().map(|parent| written(&stages[*parent])).collect();
         stages.push(of_stage(stage, parents, read.into_iter().sum()));
     }
