@@ -49,12 +49,15 @@ pub fn of_spark(text: &mut String, spark: &SparkApplication, screen: &Screen) {
     let mut table = Table::new(["stage", "tasks", "submitted", "took", "shuffle in", "remote", "fetch wait"])
         .indented(2)
         .optional(&[2, 5]);
+    let mut sums = vec![(Bytes::ZERO, Bytes::ZERO, 0.0); spark.stages.len()];
+    for task in &spark.tasks {
+        let (local, remote, waited) = &mut sums[task.stage];
+        *local += task.shuffle_local;
+        *remote += task.shuffle_remote;
+        *waited += task.fetch_wait.as_secs_f64();
+    }
     for number in numbers {
-        let stage = &spark.stages[number];
-        let tasks = || spark.tasks.iter().filter(|task| task.stage == number);
-        let remote: Bytes = tasks().map(|task| task.shuffle_remote).sum();
-        let local: Bytes = tasks().map(|task| task.shuffle_local).sum();
-        let waited: f64 = tasks().map(|task| task.fetch_wait.as_secs_f64()).sum();
+        let (stage, (local, remote, waited)) = (&spark.stages[number], sums[number]);
         let time = |time: Option<Time>| time.map_or_else(|| "-".to_owned(), short);
         table.row([
             stage.name.clone(),

@@ -85,7 +85,7 @@ fn what_makes_no_scenario_is_refused_with_its_reason() {
         ),
         (&["import", "spark", "other"], "other is not an event log of Spark"),
         (&["import", "empty"], "no job of the application has succeeded"),
-        (&["import", &busy, "--cluster", "busy.toml"], "has a [job] or [spark] of its own"),
+        (&["import", &busy, "--cluster", "busy.toml"], "has a [job], [[traffic]] or [[spark.stage]] of its own"),
     ];
     for (args, expected) in cases {
         let output = scratch.trunkline(args);
