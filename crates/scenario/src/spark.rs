@@ -97,8 +97,8 @@ section! {
         /// others. Left out: equal parts.
         shares: Vec<f64> = Vec::new(), 0.0..=1e18;
         /// Whether its tasks prefer nodes for what they read of shuffles, where `spark.reduce-locality` has it so.
-        /// Those of a join of SQL prefer nodes that both sides do, else those of either; those of `RDD.join` (`CoGroupedRDD`)
-        /// prefer none: false.
+        /// Those of a join of SQL prefer nodes that both sides do, else those of either; those of `RDD.join`
+        /// (`CoGroupedRDD`) prefer none: false.
         reduce_locality: bool = true;
         /// What its tasks spill to disk and read again, all together (`Disk Bytes Spilled`).
         spill: Bytes = Bytes::ZERO, SIZES;

@@ -137,7 +137,6 @@ impl Spark {
                     };
                     let bytes = arrived.bytes();
                     let part = stage.streamed * bytes.get() as f64 / task.incoming.get().max(1) as f64;
-                    task.worked += bytes;
                     self.taken(platform, id, arrived);
                     self.work(platform, id, spec.work.mul_f64(part));
                 }

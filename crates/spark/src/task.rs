@@ -62,8 +62,6 @@ pub struct Task {
     pub input_left: Bytes,
     /// All bytes that come in.
     pub incoming: Bytes,
-    /// Of these, bytes that were worked on.
-    pub worked: Bytes,
     /// Its file of input, and how far that is read.
     pub file: Option<(u32, DiskStream, Bytes)>,
     /// A piece of the file is being read.
@@ -95,7 +93,6 @@ impl Task {
             expected: Bytes::ZERO,
             input_left: Bytes::ZERO,
             incoming: Bytes::ZERO,
-            worked: Bytes::ZERO,
             file: None,
             reading: false,
             blocks: VecDeque::new(),
