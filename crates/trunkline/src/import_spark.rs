@@ -21,10 +21,8 @@ pub fn import_spark(args: &Import, application: &Application, cluster: Option<(&
     let text = to_toml(&imported);
     let scenario = sim::parse(&application.id, &text, &[]).map_err(Error::Scenario)?;
     let asked = Asked { none: args.no_check, strict: args.strict, to_output: args.output.is_none() };
-    let checked = match asked.none {
-        true => None,
-        false => Some(metered(|effort| Ok(try_once(&scenario, BUDGET, effort)?))?),
-    };
+    let run = || metered(|effort| Ok(try_once(&scenario, BUDGET, effort)?));
+    let checked = if asked.none { None } else { Some(run()?) };
     write(args.output.as_deref(), &text)?;
     let aside: String = imported.notes.iter().fold(String::new(), |mut aside, note| {
         let _ = writeln!(aside, "note: {note}");

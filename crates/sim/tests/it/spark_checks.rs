@@ -34,7 +34,8 @@ fn stages_that_contradict_themselves_are_refused() {
 fn what_is_too_much_is_refused() {
     refused(START, &["spark.executors=1000", "cluster.workers=101"], "101 workers are 101000 executors");
     let stages = |count: usize, keys: &str| -> String {
-        (0..count).map(|stage| format!("[[spark.stage]]\nname = \"{stage}\"\n{keys}\n")).collect()
+        let stages: Vec<_> = (0..count).map(|i| format!("[[spark.stage]]\nname = \"{i}\"\n{keys}\n")).collect();
+        stages.concat()
     };
     refused(&stages(2, "tasks = 600000"), &[], "all stages have 1200000 tasks");
     // Each pair of stages is within the bound, eleven are not.
