@@ -451,7 +451,6 @@ Key: TypeAlias = Literal[
     "spark.launch-size",
     "spark.locality-wait",
     "spark.locality-wait-node",
-    "spark.locality-wait-rack",
     "spark.pause",
     "spark.reduce-locality",
     "spark.reducer-max-blocks-in-flight-per-address",

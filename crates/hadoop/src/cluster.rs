@@ -296,7 +296,7 @@ impl Cluster {
                     User::Hdfs(channel) => hdfs.on_connected(ctx, channel, conn),
                     User::ObjectStore(_) => store.on_connected(ctx, conn),
                     User::Shuffle => self.on_shuffle(|shuffle, ctx| shuffle.on_connected(ctx, conn)),
-                    User::Driver => self.news.push(Event::Connected { conn }),
+                    User::Driver => {}
                 }
             }
             Input::Delivered { tag, .. } => {
@@ -406,7 +406,6 @@ impl Cluster {
             Event::JobCommitted { job, done } => mapreduce.on_job_committed(platform, job, done),
             Event::Answered { .. }
             | Event::DiskFailed { .. }
-            | Event::Connected { .. }
             | Event::Delivered { .. }
             | Event::Ended { .. }
             | Event::Yarn { .. }

@@ -87,7 +87,7 @@ impl Disks {
 /// Whose turn it is to take new data (`RoundRobinVolumeChoosingPolicy`, which keeps a turn for each storage type): kinds
 /// of data that are on the same disks share one.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Turns {
+pub struct Turns {
     next: [u32; Data::ALL.len()],
 }
 

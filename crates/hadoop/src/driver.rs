@@ -10,8 +10,8 @@ use crate::request::{Message, Request, User};
 use units::{Bytes, Time};
 
 impl Context {
-    /// Opens a connection. [`Event::Connected`](crate::Event::Connected) follows, or
-    /// [`Event::Ended`](crate::Event::Ended); messages may be sent before.
+    /// Opens a connection, over which messages may be sent at once. [`Event::Ended`](crate::Event::Ended) follows if it
+    /// cannot be, or ends.
     pub fn drive_open(&mut self, from: NodeId, to: NodeId, service: Service) -> ConnId {
         let conn = self.connections.insert(Connection::new(User::Driver, from, to, service));
         self.effects.push(Effect::Open { conn, from, to, service, paced_reader: false });

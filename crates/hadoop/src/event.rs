@@ -32,8 +32,6 @@ pub enum Event {
     Answered { request: u64 },
     /// A disk request of the driver's gets no answer: the disk is gone.
     DiskFailed { request: u64 },
-    /// A connection of the driver's is open, as seen by its client.
-    Connected { conn: ConnId },
     /// All of a message of the driver's is in order at `end`.
     Delivered { conn: ConnId, end: End, message: u64 },
     /// A connection of the driver's has ended: the peer of `end` has closed its stream, or it is reset.

@@ -26,7 +26,7 @@ pub mod yarn;
 pub use cluster::{Cluster, Config};
 pub use connections::Connection;
 pub use context::{Context, DiskTransfer, NodeInfo, Nodes};
-pub use disks::{Data, Disks};
+pub use disks::{Data, Disks, Turns};
 pub use effect::{DiskOp, Effect, End, Input, Purpose, Service};
 pub use event::{Event, ReadNews, WriteNews};
 pub use ids::{

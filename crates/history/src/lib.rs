@@ -21,6 +21,7 @@ pub mod swim;
 mod tasks;
 mod text;
 mod unpack;
+mod zstandard;
 
 pub use error::{HistoryError, Place, Problem};
 pub use format::Format;

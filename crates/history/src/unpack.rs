@@ -2,6 +2,7 @@
 
 use super::MAX_BYTES;
 use super::error::{HistoryError as Error, Problem};
+use super::zstandard::Frames;
 use std::borrow::Cow;
 use std::io::{self, Read};
 
@@ -49,7 +50,7 @@ pub fn unpack(bytes: &[u8]) -> Result<Cow<'_, [u8]>, Error> {
     let unpacked = match compression {
         Compression::Gzip => collect(flate2::bufread::MultiGzDecoder::new(&mut rest)),
         Compression::Bzip2 => collect(bzip2::bufread::MultiBzDecoder::new(&mut rest)),
-        Compression::Zstandard => zstandard(&mut rest),
+        Compression::Zstandard => collect(Frames::new(&mut rest)),
     };
     let at = bytes.len() - rest.len();
     let unpacked = unpacked.map_err(|refused| refused.at(at, bytes.len(), compression))?;
@@ -62,9 +63,6 @@ pub fn unpack(bytes: &[u8]) -> Result<Cow<'_, [u8]>, Error> {
         None => Ok(Cow::Owned(unpacked)),
     }
 }
-
-/// The kind of error that a wrong checksum is.
-const CHECKSUM: io::ErrorKind = io::ErrorKind::InvalidData;
 
 /// Why compressed bytes are not read on.
 enum Refused {
@@ -84,11 +82,7 @@ impl Refused {
                 );
                 Error::new(at, Problem::Limit(what))
             }
-            // The decoder of Zstandard says of the end what it says of damage.
-            Self::Broken(error)
-                if error.kind() == io::ErrorKind::UnexpectedEof
-                    || at == end && compression == Compression::Zstandard && error.kind() != CHECKSUM =>
-            {
+            Self::Broken(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
                 Error::new(end, Problem::Truncated { within: "compressed data" })
             }
             Self::Broken(error) => Error::malformed(at, format!("{name} data"), error.to_string()),
@@ -97,47 +91,18 @@ impl Refused {
 }
 
 /// Reads to the end, or to one byte more than the most.
-fn collect(source: impl Read) -> Result<Vec<u8>, Refused> {
+fn collect(mut source: impl Read) -> Result<Vec<u8>, Refused> {
     let mut bytes = Vec::new();
-    append(source, &mut bytes)?;
-    Ok(bytes)
-}
-
-fn append(mut source: impl Read, bytes: &mut Vec<u8>) -> Result<(), Refused> {
     loop {
         // By quarters: doubling would take half a GiB for the last bytes of a large file.
         let step = (bytes.len() / 4).max(1 << 16).min(MAX_BYTES + 1 - bytes.len());
         bytes.reserve_exact(step);
-        let read = source.by_ref().take(step as u64).read_to_end(bytes).map_err(Refused::Broken)?;
+        let read = source.by_ref().take(step as u64).read_to_end(&mut bytes).map_err(Refused::Broken)?;
         if bytes.len() > MAX_BYTES {
             return Err(Refused::TooLong);
         }
         if read < step {
-            return Ok(());
+            return Ok(bytes);
         }
     }
-}
-
-/// All frames, one after the other, those to be skipped left out.
-fn zstandard(rest: &mut &[u8]) -> Result<Vec<u8>, Refused> {
-    use ruzstd::decoding::StreamingDecoder;
-    use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
-    let broken = |error: FrameDecoderError| Refused::Broken(io::Error::other(error.to_string()));
-    let mut bytes = Vec::new();
-    while !rest.is_empty() {
-        match StreamingDecoder::new(&mut *rest) {
-            Ok(mut frame) => {
-                append(&mut frame, &mut bytes)?;
-                let stated = frame.decoder.get_checksum_from_data();
-                if stated.is_some() && stated != frame.decoder.get_calculated_checksum() {
-                    return Err(Refused::Broken(io::Error::new(CHECKSUM, "data that do not have their checksum")));
-                }
-            }
-            Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame { length, .. })) => {
-                *rest = rest.get(length as usize..).unwrap_or_default();
-            }
-            Err(error) => return Err(broken(error)),
-        }
-    }
-    Ok(bytes)
 }

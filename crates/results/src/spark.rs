@@ -51,6 +51,11 @@ impl SparkApplication {
     pub fn shuffle_remote(&self) -> Bytes {
         self.sum(|task| task.shuffle_remote)
     }
+    /// For how long tasks had no shuffle block to work on, together, in seconds: those of many tasks are more than a
+    /// [`Time`] holds.
+    pub fn fetch_wait(&self) -> f64 {
+        self.tasks.iter().map(|task| task.fetch_wait.as_secs_f64()).sum()
+    }
 }
 
 /// A stage.
@@ -92,7 +97,7 @@ pub static SPARK: Metrics<SparkApplication> = Metrics {
         figure("spilled", "What tasks spilled to disk.").bytes(|app| app.sum(|task| task.spill)),
         figure("output", "What tasks wrote to files, one replica counted.").bytes(|app| app.sum(|task| task.output)),
         figure("fetch_wait_s", "Time for which tasks had no shuffle block to work on, over all of them.")
-            .time(|app| app.tasks.iter().map(|task| task.fetch_wait).sum()),
+            .number("s", |app| app.fetch_wait()),
         figure("jobs", "Its jobs.").inner(&SPARK_JOBS, |app| SPARK_JOBS.list(app.run, &app.jobs)),
         figure("stages", "Its stages.").inner(&SPARK_STAGES, |app| SPARK_STAGES.list(app.run, &app.stages)),
     ],
@@ -134,7 +139,7 @@ pub static SPARK_TASKS: Metrics<SparkTask> = Metrics {
         figure("task", "Its place among the stage's tasks, from 0.").count("number", |task| task.index as u64),
         figure("executor", "The executor that ran it, from 0.").count("number", |task| task.executor as u64),
         figure("node", "Where that ran.").text(|task| task.node(task.node.0)),
-        figure("locality", "`NODE_LOCAL`, `PROCESS_LOCAL` (it prefers no node), `RACK_LOCAL` or `ANY`.")
+        figure("locality", "`NODE_LOCAL`, `PROCESS_LOCAL` (it prefers no node) or `ANY`.")
             .text(|task| task.locality.name().to_owned()),
         figure("launch_s", "When the driver launched it.").time(|task| task.launch),
         figure("start_s", "When its executor had it and what it needs to run.").optional_time(|task| task.start),

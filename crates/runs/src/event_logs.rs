@@ -2,7 +2,7 @@
 
 use crate::input::shown;
 use crate::{Error, Inputs, Stop};
-use history::spark::{Application, LogName, LogReader, looks_like_log, open};
+use history::spark::{Application, LogPart, LogReader, looks_like_log, open};
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -75,14 +75,14 @@ fn parts(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let mut parts = Vec::new();
     for entry in fs::read_dir(folder).map_err(|error| Error::reading(folder, &error))? {
         let entry = entry.map_err(|error| Error::reading(folder, &error))?;
-        if let Some(LogName::Part { number, compact }) = entry.file_name().to_str().and_then(LogName::of) {
-            parts.push((number, compact, entry.path()));
+        if let Some(part) = entry.file_name().to_str().and_then(LogPart::of) {
+            parts.push((part, entry.path()));
         }
     }
     parts.sort();
-    if let Some(last) = parts.iter().rposition(|(_, compact, _)| *compact) {
-        let (number, ..) = parts[last];
-        parts.retain(|(other, compact, _)| *other > number || *other == number && *compact);
+    if let Some(last) = parts.iter().rposition(|(part, _)| part.compact) {
+        let (last, _) = parts[last];
+        parts.retain(|(part, _)| *part >= last);
     }
-    Ok(parts.into_iter().map(|(_, _, path)| path).collect())
+    Ok(parts.into_iter().map(|(_, path)| path).collect())
 }

@@ -53,7 +53,7 @@ pub use page::{RUNS_PAGE, RunsPage};
 pub use paired::Comparison;
 pub use partial::{Partial, remove_partial, resolve, write_whole};
 pub use pool::{make_all, run_all, run_scenario};
-pub use reproduce::{BUDGET, Check, Checked, JobLine, Line, check, check_all, reproduce, reproduce_all};
+pub use reproduce::{BUDGET, Check, Checked, FAR, JobLine, Line, check, check_all, reproduce, reproduce_all, try_once};
 pub use side_by_side::SideBySide;
 pub use single::{Likeness, Recorded, Single, Told, change_words, file_name, page_of, single};
 pub use stop::Stop;

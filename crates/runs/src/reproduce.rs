@@ -30,7 +30,7 @@ const NEAR: f64 = 0.005;
 /// A run that leaves more than this part of the error is the last.
 const GAIN: f64 = 0.8;
 /// A figure that differs by more than this is named.
-const FAR: f64 = 0.10;
+pub const FAR: f64 = 0.10;
 /// Differences below this, in seconds, are no matter of a model.
 const SHORT: f64 = 0.5;
 
@@ -155,6 +155,11 @@ pub fn reproduce_all(
     }
     let records = imported.records.clone();
     fit(&mut imported.scenario, &records, budget, effort).map(Some)
+}
+
+/// Runs an imported scenario that has nothing to fit once.
+pub fn try_once(scenario: &Scenario, budget: Duration, effort: &Effort<'_>) -> Result<Checked, Error> {
+    fit(&mut scenario.clone(), &[], budget, effort)
 }
 
 /// Fits the plans of a scenario's jobs to their records, one for each job. Without records it runs once.

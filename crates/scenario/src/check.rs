@@ -24,7 +24,7 @@ pub fn check(check: &mut Check<'_>) {
         check.mapreduce();
     }
     super::object_store::check(check);
-    super::spark::check(check);
+    super::spark_check::check(check);
     for (i, job) in scenario.job.iter().enumerate() {
         check.job(&format!("job.{i}"), job);
     }

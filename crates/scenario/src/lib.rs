@@ -23,6 +23,7 @@ pub mod problem;
 mod queue;
 mod run;
 mod spark;
+mod spark_check;
 mod stripe;
 mod tcp;
 mod traffic;

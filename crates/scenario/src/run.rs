@@ -56,7 +56,7 @@ section! {
         fidelity: Fidelity = Fidelity::Packet;
         /// Simulated time at which the run ends at the latest. It ends earlier when all jobs and all bounded traffic
         /// are done.
-        until: Time = Time::from_secs(86_400), Time::from_ns(1)..=Time::from_secs(86_400 * 180);
+        until: Time = Time::from_secs(86_400), Time::from_ns(1)..=Run::LATEST;
         /// A run whose jobs make no progress for this long fails; an account says who waits for what. 0 disables the
         /// check.
         no_progress: Time = Time::from_secs(2 * 3600), Time::ZERO..=Time::from_secs(86_400 * 180);
@@ -68,4 +68,9 @@ section! {
         /// Figures named "warm" count from this time on.
         warm_up: Time = Time::ZERO, MOMENTS;
     }
+}
+
+impl Run {
+    /// The latest end that a run may have.
+    pub const LATEST: Time = Time::from_secs(86_400 * 180);
 }

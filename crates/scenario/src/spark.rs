@@ -1,10 +1,9 @@
 //! An application of Spark. Keys stand for Spark's own properties, with its defaults as its documentation has them
 //! (<https://spark.apache.org/docs/4.1.1/configuration.html>).
 
-use super::Scenario;
-use super::check::{Check, MOST};
 use super::key::{choice, section};
-use units::{Bytes, Quantity, Time};
+use std::collections::BTreeMap;
+use units::{Bytes, Time};
 
 const TIMES: std::ops::RangeInclusive<Time> = Time::ZERO..=Time::from_secs(604_800);
 const SIZES: std::ops::RangeInclusive<Bytes> = Bytes::ZERO..=Bytes::from_mib(1 << 30);
@@ -28,13 +27,13 @@ section! {
         executors: u32 = 1, 1..=1_000;
         /// Cores of each, which are tasks at once (`spark.executor.cores`).
         executor_cores: u32 = 1, 1..=4_096;
-        /// How long a stage waits for a core on the node, then in the rack, of its data (`spark.locality.wait`).
+        /// How long a stage waits for a core on the node of its data before it takes one elsewhere
+        /// (`spark.locality.wait`). A standalone cluster knows no racks.
         locality_wait: Time = Time::from_secs(3), TIMES;
-        /// The same for the node alone (`spark.locality.wait.node`).
+        /// How long a stage waits for a core on the node of its data. Left out: `locality-wait`
+        /// (`spark.locality.wait.node`).
         locality_wait_node: Option<Time> = None, TIMES;
-        /// The same for the rack alone (`spark.locality.wait.rack`).
-        locality_wait_rack: Option<Time> = None, TIMES;
-        /// Whether tasks prefer nodes that have a fifth or more of what they read of a shuffle
+        /// Whether tasks prefer nodes of executors that have a fifth or more of what they read of a shuffle
         /// (`spark.shuffle.reduceLocality.enabled`).
         reduce_locality: bool = true;
         /// Bytes of shuffle blocks that a task has under way (`spark.reducer.maxSizeInFlight`).
@@ -76,13 +75,13 @@ section! {
         tasks: u32 = 1, 1..=1_000_000;
         /// What its tasks read of files, all together.
         input: Bytes = Bytes::ZERO, SIZES;
-        /// The same task by task, in place of equal parts of `input`.
+        /// What each task reads of files, one value for each. Left out: equal parts of `input`.
         inputs: Vec<Bytes> = Vec::new(), SIZES;
-        /// Where it stands.
+        /// Where the files stand that its tasks read.
         input_from: SparkPlace = SparkPlace::Local;
         /// Work of each task, in seconds of one core at speed 1.
         work: Time = Time::ZERO, TIMES;
-        /// The same task by task, in place of `work`.
+        /// Work of each task, one value for each, in seconds of one core at speed 1. Left out: `work` for all.
         works: Vec<Time> = Vec::new(), TIMES;
         /// Further work for each MB (1,000,000 B) that a task reads of files or shuffles.
         work_per_mb: Time = Time::ZERO, TIMES;
@@ -91,22 +90,23 @@ section! {
         streamed: f64 = 1.0, 0.0..=1.0;
         /// What its tasks write for the stages that read its shuffle, as compressed, all together.
         shuffle_write: Bytes = Bytes::ZERO, SIZES;
-        /// The same task by task, in place of equal parts of `shuffle-write`.
+        /// What each task writes for its stage's shuffle, as compressed, one value for each. Left out: equal parts of
+        /// `shuffle-write`.
         shuffle_writes: Vec<Bytes> = Vec::new(), SIZES;
         /// Of the output of each task of its parents, the part that each of its own tasks reads, relative to the
         /// others. Left out: equal parts.
         shares: Vec<f64> = Vec::new(), 0.0..=1e18;
         /// Whether its tasks prefer nodes for what they read of shuffles, where `spark.reduce-locality` has it so.
-        /// Those of a join of SQL prefer nodes that both sides do, else those of either; those of `RDD.join` (`CoGroupedRDD`)
-        /// prefer none: false.
+        /// Those of a join of SQL prefer nodes that both sides do, else those of either; those of `RDD.join`
+        /// (`CoGroupedRDD`) prefer none: false.
         reduce_locality: bool = true;
         /// What its tasks spill to disk and read again, all together (`Disk Bytes Spilled`).
         spill: Bytes = Bytes::ZERO, SIZES;
         /// What its tasks write to files, all together.
         output: Bytes = Bytes::ZERO, SIZES;
-        /// The same task by task, in place of equal parts of `output`.
+        /// What each task writes to files, one value for each. Left out: equal parts of `output`.
         outputs: Vec<Bytes> = Vec::new(), SIZES;
-        /// Where it goes.
+        /// Where the files go that its tasks write.
         output_to: SparkPlace = SparkPlace::Local;
         /// Result of each task, which goes to the driver.
         result: Bytes = Bytes::new(2_048), Bytes::ZERO..=Bytes::from_mib(1 << 11);
@@ -119,6 +119,9 @@ section! {
 }
 
 impl Spark {
+    /// The most tasks of an application, all stages together.
+    pub const MOST_TASKS: u64 = 1_000_000;
+
     /// How many jobs its stages are of.
     pub fn jobs(&self) -> u32 {
         self.stage.iter().map(|stage| stage.job + 1).max().unwrap_or(0)
@@ -129,85 +132,10 @@ impl Spark {
         self.stage.iter().any(|stage| SparkPlace::Hdfs == stage.input_from || SparkPlace::Hdfs == stage.output_to)
     }
 
-    /// A stage's parents by their places among the stages.
-    pub fn parents(&self, stage: &SparkStage) -> Vec<usize> {
-        let place = |name: &String| self.stage.iter().position(|other| other.name == *name);
-        stage.parents.iter().filter_map(place).collect()
-    }
-}
-
-/// What is wrong with an application.
-pub(super) fn check(check: &mut Check<'_>) {
-    let scenario: &Scenario = check.scenario;
-    let Some(spark) = &scenario.spark else { return };
-    if !scenario.job.is_empty() {
-        let message = "an application of Spark and jobs of MapReduce do not share a cluster here";
-        check.says("spark", message, "leave out one of them");
-    }
-    if spark.stage.is_empty() {
-        check.says("spark", "an application without a stage does nothing", "add [[spark.stage]]");
-    }
-    for (i, fault) in scenario.faults.iter().enumerate() {
-        if fault.node.is_some() && fault.slow.is_none() {
-            let message = "executors that are lost, and their shuffle files, are not modelled";
-            check.says(&format!("faults.{i}"), message, "`slow` for a node or a disk, or a fault of a link");
-        }
-    }
-    let jobs = spark.jobs();
-    if spark.pause.len() > jobs as usize {
-        let message = format!("{} pauses are before {jobs} jobs", spark.pause.len());
-        check.says("spark.pause", message, "at most one for each job");
-    }
-    for (i, stage) in spark.stage.iter().enumerate() {
-        of_stage(check, spark, i, stage);
-    }
-}
-
-fn of_stage(check: &mut Check<'_>, spark: &Spark, i: usize, stage: &SparkStage) {
-    let path = format!("spark.stage.{i}");
-    if stage.name.is_empty() {
-        check.says(&path, "the stage has no name", "`name = \"count\"`, say");
-    } else if spark.stage[..i].iter().any(|other| other.name == stage.name) {
-        check.says(&format!("{path}.name"), "another stage has this name", "names are unique");
-    }
-    for parent in &stage.parents {
-        let found = spark.stage[..i].iter().find(|other| other.name == *parent);
-        match found {
-            None => {
-                let names: Vec<_> = spark.stage[..i].iter().map(|other| other.name.as_str()).collect();
-                let help = if names.is_empty() { "the first stage has none".to_owned() } else { names.join(", ") };
-                let message = format!("there is no stage `{parent}` before this one");
-                check.says(&format!("{path}.parents"), message, format!("stages before it: {help}"));
-            }
-            Some(parent) if parent.job > stage.job => {
-                check.says(&format!("{path}.parents"), "a parent is of a later job", "order the jobs by their stages");
-            }
-            Some(parent) if u64::from(parent.tasks) * u64::from(stage.tasks) > 10 * MOST => {
-                let message = format!("{} x {} blocks are more than memory holds", parent.tasks, stage.tasks);
-                check.says(&format!("{path}.tasks"), message, format!("up to {} blocks", 10 * MOST));
-            }
-            Some(_) => {}
-        }
-    }
-    let tasks = stage.tasks as usize;
-    let lists = [
-        ("inputs", stage.inputs.len()),
-        ("works", stage.works.len()),
-        ("shuffle-writes", stage.shuffle_writes.len()),
-        ("shares", stage.shares.len()),
-        ("outputs", stage.outputs.len()),
-    ];
-    for (key, length) in lists.into_iter().filter(|(_, length)| *length != 0 && *length != tasks) {
-        let message = format!("{length} values are for {tasks} tasks");
-        check.says(&format!("{path}.{key}"), message, "one for each task");
-    }
-    let twice = [
-        ("input", !stage.inputs.is_empty(), stage.input),
-        ("shuffle-write", !stage.shuffle_writes.is_empty(), stage.shuffle_write),
-        ("output", !stage.outputs.is_empty(), stage.output),
-    ];
-    for (key, _, bytes) in twice.into_iter().filter(|(_, listed, bytes)| *listed && *bytes > Bytes::ZERO) {
-        let message = format!("it is said twice: {} here, and task by task in `{key}s`", bytes.exact());
-        check.says(&format!("{path}.{key}"), message, "leave out one of them");
+    /// The parents of each stage by their places among the stages.
+    pub fn parents(&self) -> Vec<Vec<usize>> {
+        let names: BTreeMap<&str, usize> = self.stage.iter().zip(0..).map(|(stage, at)| (&*stage.name, at)).collect();
+        let of = |stage: &SparkStage| stage.parents.iter().filter_map(|parent| names.get(&**parent).copied()).collect();
+        self.stage.iter().map(of).collect()
     }
 }

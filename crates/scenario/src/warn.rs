@@ -63,6 +63,7 @@ pub(super) fn warn(scenario: &Scenario, tree: &Tree, warnings: &mut Problems) {
     check.unheeded_disks();
     super::object_store::warn(&mut check);
     super::cost::warn(&mut check);
+    super::spark_check::warn(&mut check);
 }
 
 impl Check<'_> {

@@ -5,10 +5,10 @@ use crate::driver::{Thread, Work};
 use crate::errand::Errands;
 use crate::executor::{Executor, Need};
 use crate::record::{Exchange, JobRecord, StageRecord, TaskRecord};
-use crate::serve::{Fetch, Serving};
+use crate::serve::{Fetch, FetchId, Serving};
 use crate::stage::Stage;
 use crate::task::Task;
-use des::RandomStream;
+use des::{RandomStream, Slab};
 use hadoop::{ConnId, Event, Platform, Reader, Service, Writer};
 use units::{Bytes, Time};
 
@@ -29,10 +29,10 @@ pub(crate) enum Errand {
     Ask(usize, Need),
     Answer(usize, Need),
     /// Messages between executors: of a fetch, or a block of it.
-    Request(usize),
-    Handle(usize),
-    Chunks(usize),
-    Block(usize, usize),
+    Request(FetchId),
+    Handle(FetchId),
+    Chunks(FetchId),
+    Block(FetchId, usize),
     /// A block is read to be sent on this connection.
     Served(ConnId),
     /// Of a task.
@@ -56,9 +56,8 @@ pub struct Spark {
     pub(crate) executors: Vec<Executor>,
     pub(crate) thread: Thread,
     pub(crate) reviving: bool,
-    pub(crate) fetches: Vec<Fetch>,
+    pub(crate) fetches: Slab<FetchId, Fetch>,
     pub(crate) serving: Serving,
-    pub(crate) exchanges: Vec<Exchange>,
     pub(crate) errands: Errands<Errand>,
     pub(crate) random: RandomStream,
     failure: Option<String>,
@@ -69,24 +68,20 @@ impl Spark {
     /// An application that begins with [`Self::on_start`]. Random draws depend on `seed` alone.
     pub fn new(config: Config, seed: u64) -> Self {
         let tasks: Vec<usize> = config.stages.iter().map(|stage| stage.tasks.len()).collect();
-        let stage = |spec: &crate::StageSpec| {
+        let stage = |(number, spec): (usize, &crate::StageSpec)| {
             let parents: Vec<usize> = spec.parents.iter().map(|parent| tasks[*parent]).collect();
-            Stage::new(spec.clone(), &parents)
+            Stage::new(number, spec.clone(), &parents)
         };
-        let stages: Vec<Stage> = config.stages.iter().map(stage).collect();
-        let exchanges = stages.iter().enumerate().flat_map(|(stage, of)| {
-            of.spec.parents.iter().map(move |parent| Exchange { stage, parent: *parent, ..Exchange::default() })
-        });
+        let stages: Vec<Stage> = config.stages.iter().enumerate().map(stage).collect();
         Self {
             jobs: vec![JobRecord::default(); config.jobs.len()],
             job: 0,
-            exchanges: exchanges.collect(),
             stages,
             tasks: Vec::new(),
             executors: Vec::new(),
             thread: Thread::default(),
             reviving: false,
-            fetches: Vec::new(),
+            fetches: Slab::new(),
             serving: Serving::default(),
             errands: Errands::default(),
             random: RandomStream::new(seed, "spark", 0),
@@ -232,16 +227,12 @@ impl Spark {
         let all: usize = self.stages.iter().map(|stage| stage.spec.tasks.len()).sum();
         if all == 0 { 1.0 } else { done as f64 / all as f64 }
     }
-    /// Errands without an answer: none but a timer is left when the application has ended.
-    pub fn under_way(&self) -> usize {
-        self.errands.len()
-    }
 
     /// What stages have read of their parents' shuffles.
     pub fn exchanges(&self) -> Vec<Exchange> {
-        let of = |exchange: &Exchange| {
-            let (stage, parent) = (&self.stages[exchange.stage], &self.stages[exchange.parent]);
-            let place = stage.spec.parents.iter().position(|other| *other == exchange.parent).unwrap_or(0);
+        let of = |(stage, place): (&Stage, usize)| {
+            let books = stage.books[place];
+            let parent = &self.stages[books.parent];
             let mut never = Bytes::ZERO;
             for (map, output) in parent.outputs.0.iter().enumerate() {
                 let Some(output) = output else { continue };
@@ -249,8 +240,8 @@ impl Spark {
                     never += stage.partition.block(output.length, reduce).1;
                 }
             }
-            Exchange { offered: parent.outputs.bytes(), never_fetched: never, ..*exchange }
+            Exchange { offered: parent.outputs.bytes(), never_fetched: never, ..books }
         };
-        self.exchanges.iter().map(of).collect()
+        self.stages.iter().flat_map(|stage| (0..stage.books.len()).map(move |place| (stage, place))).map(of).collect()
     }
 }

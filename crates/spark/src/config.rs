@@ -10,9 +10,8 @@ pub struct Config {
     pub executors: u32,
     /// Cores of an executor, which are tasks at once (`spark.executor.cores`).
     pub cores: u32,
-    /// How long a stage waits for a place on the node of its data, and then in its rack (`spark.locality.wait.node` and
-    /// `.rack`, 3 s).
-    pub locality_waits: [Time; 2],
+    /// How long a stage waits for a place on the node of its data (`spark.locality.wait.node`, 3 s).
+    pub locality_wait: Time,
     /// Whether tasks prefer nodes that have a fifth of what they read of shuffles (`spark.shuffle.reduceLocality.enabled`
     /// of `DAGScheduler`, which the documentation does not have).
     pub reduce_locality: bool,
@@ -44,7 +43,7 @@ impl Default for Config {
         Self {
             executors: 1,
             cores: 1,
-            locality_waits: [Time::from_secs(3); 2],
+            locality_wait: Time::from_secs(3),
             reduce_locality: true,
             max_size_in_flight: Bytes::from_mib(48),
             max_reqs_in_flight: u32::MAX,

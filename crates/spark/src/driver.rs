@@ -6,6 +6,7 @@ use crate::config::Place;
 use crate::executor::Need;
 use crate::record::TaskRecord;
 use crate::shuffle::Outputs;
+use crate::stage::Stage;
 use crate::task::Task;
 use crate::task_set::{Locality, Offered, TaskSet};
 use hadoop::{End, NodeId, Platform};
@@ -58,8 +59,7 @@ impl Spark {
     pub(crate) fn on_stage_due(&mut self, platform: &mut Platform, number: usize) {
         let preferred: Vec<Vec<NodeId>> =
             (0..self.stages[number].spec.tasks.len()).map(|task| self.preferred(platform, number, task)).collect();
-        let nodes = &platform.ctx.nodes;
-        let set = TaskSet::new(platform.ctx.now, &preferred, |node| nodes.rack(node), self.config.locality_waits);
+        let set = TaskSet::new(platform.ctx.now, &preferred, self.config.locality_wait);
         let stage = &mut self.stages[number];
         stage.record.submit = Some(platform.ctx.now);
         stage.set = Some(set);
@@ -81,7 +81,7 @@ impl Spark {
 
     /// All free cores are offered again.
     pub(crate) fn on_revive(&mut self, platform: &mut Platform) {
-        self.reviving = self.stages.iter().any(|stage| stage.set.as_ref().is_some_and(|set| set.waiting() > 0));
+        self.reviving = self.stages.iter().any(Stage::waits);
         if self.reviving {
             let all: Vec<usize> = (0..self.executors.len()).collect();
             self.offer(platform, all, true);
@@ -118,8 +118,7 @@ impl Spark {
     /// Free cores of executors are offered to the stages, the oldest job and stage first (`resourceOffers`, FIFO).
     fn offer(&mut self, platform: &mut Platform, mut offers: Vec<usize>, all_free: bool) {
         self.random.shuffle(&mut offers);
-        let mut order: Vec<usize> =
-            (0..self.stages.len()).filter(|number| self.stages[*number].set.is_some()).collect();
+        let mut order: Vec<usize> = (0..self.stages.len()).filter(|number| self.stages[*number].waits()).collect();
         order.sort_by_key(|number| (self.stages[*number].spec.job, *number));
         for number in order {
             let Some(mut set) = self.stages[number].set.take() else { continue };
@@ -133,7 +132,7 @@ impl Spark {
                             continue;
                         }
                         let node = self.executors[*executor].node;
-                        match set.offer(platform.ctx.now, node, platform.ctx.nodes.rack(node), most) {
+                        match set.offer(platform.ctx.now, node, most) {
                             Offered::Task(task, locality) => {
                                 (again, launched) = (true, true);
                                 best = best.min(locality);
@@ -255,7 +254,7 @@ impl Spark {
         record.finish = Some(now);
         let (number, index, executor) = (record.stage, record.index, record.executor);
         self.executors[executor].free += 1;
-        self.stages[number].outputs.0[index] = self.tasks[task].written();
+        self.stages[number].outputs.0[index] = self.tasks[task].output;
         self.tasks[task].forget();
         let stage = &mut self.stages[number];
         stage.record.done += 1;
@@ -276,7 +275,7 @@ impl Spark {
     /// The job is over when its stages are; the next follows, or the application ends.
     fn end_job(&mut self, platform: &mut Platform) {
         let mut own = self.stages.iter().filter(|stage| stage.spec.job == self.job);
-        if self.job >= self.jobs.len() || !own.all(super::stage::Stage::is_done) {
+        if self.job >= self.jobs.len() || !own.all(Stage::is_done) {
             return;
         }
         self.jobs[self.job].finish = Some(platform.ctx.now);
@@ -302,9 +301,10 @@ impl Spark {
     }
 }
 
-/// Bytes of a map status beside the sizes of its blocks: the block manager's name, and the map task's number.
+/// Bytes of a map status beside the sizes of its blocks: the block manager's name, and the map task's number. Ours, of
+/// the order of `BlockManagerId`: statuses are packed and compressed as one (`MapOutputTracker.serializeOutputStatuses`).
 const ADDRESS: usize = 40;
 /// Sizes that a map status has: of more blocks it has their mean (`spark.shuffle.minNumPartitionsToHighlyCompress`).
 const FEW_BLOCKS: usize = 2_000;
-/// Bytes of a message without its content.
+/// Bytes of a message without its content: addresses and names of its endpoints (`RequestMessage`). Ours.
 pub const MESSAGE: u64 = 100;

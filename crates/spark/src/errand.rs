@@ -30,8 +30,4 @@ impl<E> Errands<E> {
     pub fn get(&self, number: u64) -> Option<&E> {
         self.under_way.get(&number)
     }
-    /// How many are under way.
-    pub fn len(&self) -> usize {
-        self.under_way.len()
-    }
 }

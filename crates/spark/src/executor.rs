@@ -1,6 +1,6 @@
 //! An executor: its cores, its connections, and what it has of stages.
 
-use hadoop::{ConnId, Data, NodeId, Nodes};
+use hadoop::{ConnId, Data, NodeId, Nodes, Turns};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What an executor has to get from the driver once, for all of its tasks of a stage.
@@ -24,20 +24,18 @@ pub struct Executor {
     pub has: BTreeSet<Need>,
     /// Tasks that wait for what was asked for.
     pub waits: BTreeMap<Need, Vec<usize>>,
-    turn: u32,
+    turns: Turns,
 }
 
 impl Executor {
     pub fn new(node: NodeId, cores: u32, driver: ConnId) -> Self {
         let (peers, has, waits) = (BTreeMap::new(), BTreeSet::new(), BTreeMap::new());
-        Self { node, free: cores, driver, peers, has, waits, turn: 0 }
+        Self { node, free: cores, driver, peers, has, waits, turns: Turns::default() }
     }
 
     /// The disk for its next file: those of its node in turn (`spark.local.dir`, of which files are spread over the
     /// folders).
     pub fn disk(&mut self, nodes: &Nodes, data: Data) -> u32 {
-        let disks = nodes.info(self.node).disks.of(data);
-        self.turn += 1;
-        disks[self.turn as usize % disks.len()]
+        self.turns.take(&nodes.info(self.node).disks, data)
     }
 }

@@ -34,12 +34,13 @@ pub struct FetchRequest {
     pub address: usize,
     /// The blocks asked for.
     pub blocks: Vec<Block>,
+    /// Bytes of these.
+    pub bytes: Bytes,
 }
 
 impl FetchRequest {
-    /// Bytes of its blocks.
-    pub fn bytes(&self) -> Bytes {
-        self.blocks.iter().map(|block| block.bytes).sum()
+    const fn new(address: usize) -> Self {
+        Self { address, blocks: Vec::new(), bytes: Bytes::ZERO }
     }
 }
 
@@ -63,14 +64,12 @@ impl Fetches {
         let most = limits.blocks_per_address.max(1) as usize;
         let mut requests: Vec<FetchRequest> = Vec::new();
         for (address, blocks) in blocks {
-            let mut request = FetchRequest { address, blocks: Vec::new() };
-            let mut size = Bytes::ZERO;
+            let mut request = FetchRequest::new(address);
             for block in blocks.into_iter().filter(|block| block.bytes > Bytes::ZERO) {
-                size += block.bytes;
+                request.bytes += block.bytes;
                 request.blocks.push(block);
-                if size >= target || request.blocks.len() >= most {
-                    requests.push(std::mem::replace(&mut request, FetchRequest { address, blocks: Vec::new() }));
-                    size = Bytes::ZERO;
+                if request.bytes >= target || request.blocks.len() >= most {
+                    requests.push(std::mem::replace(&mut request, FetchRequest::new(address)));
                 }
             }
             if !request.blocks.is_empty() {
@@ -134,7 +133,7 @@ impl Fetches {
 
     fn fits(&self, request: &FetchRequest) -> bool {
         self.bytes == Bytes::ZERO
-            || self.requests < self.limits.requests && self.bytes + request.bytes() <= self.limits.size
+            || self.requests < self.limits.requests && self.bytes + request.bytes <= self.limits.size
     }
 
     fn is_full(&self, request: &FetchRequest) -> bool {
@@ -143,7 +142,7 @@ impl Fetches {
     }
 
     fn leaves(&mut self, request: FetchRequest) -> FetchRequest {
-        self.bytes += request.bytes();
+        self.bytes += request.bytes;
         self.requests += 1;
         *self.blocks.entry(request.address).or_insert(0) += units::count(request.blocks.len());
         request

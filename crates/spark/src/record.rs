@@ -43,7 +43,7 @@ pub struct TaskRecord {
     pub launch: Time,
     /// When its executor had it and what it needs to run.
     pub start: Option<Time>,
-    /// When its result had left the executor.
+    /// When it was over on its executor.
     pub end: Option<Time>,
     /// When the driver knew of its end.
     pub finish: Option<Time>,

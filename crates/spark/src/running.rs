@@ -137,7 +137,6 @@ impl Spark {
                     };
                     let bytes = arrived.bytes();
                     let part = stage.streamed * bytes.get() as f64 / task.incoming.get().max(1) as f64;
-                    task.worked += bytes;
                     self.taken(platform, id, arrived);
                     self.work(platform, id, spec.work.mul_f64(part));
                 }
@@ -356,16 +355,11 @@ impl Spark {
         let Some((parent, map, transfer)) = task.locals.pop_front() else { return };
         task.record.shuffle_local += transfer.bytes;
         let (stage, index) = (task.record.stage, task.record.index);
-        self.stages[stage].got[parent].mark(map, index);
-        self.exchange(stage, parent).local += transfer.bytes;
+        let stage = &mut self.stages[stage];
+        stage.got[parent].mark(map, index);
+        stage.books[parent].local += transfer.bytes;
         self.arrive(platform, id, Arrived::Local(transfer.bytes));
         self.read_local(platform, id);
-    }
-
-    /// The books of what a stage reads of one of its parents.
-    pub(crate) fn exchange(&mut self, stage: usize, parent: usize) -> &mut crate::record::Exchange {
-        let before: usize = self.stages[..stage].iter().map(|stage| stage.spec.parents.len()).sum();
-        &mut self.exchanges[before + parent]
     }
 }
 

@@ -2,8 +2,14 @@
 //! read from disk before it is sent (`ChunkFetchRequestHandler`, `FileSegmentManagedBuffer`).
 
 use crate::fetch::FetchRequest;
+use des::define_index;
 use hadoop::ConnId;
 use std::collections::{BTreeMap, VecDeque};
+
+define_index! {
+    /// A fetch whose blocks have not all come.
+    pub FetchId
+}
 
 /// A fetch of one request's blocks.
 #[derive(Debug)]
@@ -19,19 +25,19 @@ pub struct Fetch {
 /// What connections have to send: by connection the fetches, and the block of the first that is next.
 #[derive(Debug, Default)]
 pub struct Serving {
-    queues: BTreeMap<ConnId, VecDeque<(usize, usize)>>,
+    queues: BTreeMap<ConnId, VecDeque<(FetchId, usize)>>,
 }
 
 impl Serving {
     /// All blocks of a fetch are asked for; true if the connection was idle.
-    pub fn add(&mut self, conn: ConnId, fetch: usize) -> bool {
+    pub fn add(&mut self, conn: ConnId, fetch: FetchId) -> bool {
         let queue = self.queues.entry(conn).or_default();
         queue.push_back((fetch, 0));
         queue.len() == 1
     }
 
     /// The block that a connection reads or sends: the fetch, and the block's place in it.
-    pub fn front(&self, conn: ConnId) -> Option<(usize, usize)> {
+    pub fn front(&self, conn: ConnId) -> Option<(FetchId, usize)> {
         self.queues.get(&conn)?.front().copied()
     }
 

@@ -2,6 +2,7 @@
 //! (`SortShuffleManager`, `IndexShuffleBlockResolver`).
 
 use hadoop::{DiskStream, NodeId};
+use std::collections::BTreeMap;
 use units::Bytes;
 
 /// How the output of each map task is divided among the reduce tasks: cumulative parts.
@@ -64,7 +65,7 @@ pub struct MapOutput {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Outputs(pub Vec<Option<MapOutput>>);
 
-/// A node is preferred that has at least this part of what a task reads (`REDUCER_PREF_LOCS_FRACTION` of
+/// The node of an executor is preferred that has at least this part of what a task reads (`REDUCER_PREF_LOCS_FRACTION` of
 /// `DAGScheduler` and `MapOutputTracker`).
 const PREFERRED_PART: f64 = 0.2;
 /// No preferences are computed from this many map or reduce tasks on (`SHUFFLE_PREF_MAP_THRESHOLD` and
@@ -77,24 +78,23 @@ impl Outputs {
         self.0.iter().flatten().map(|output| output.length).sum()
     }
 
-    /// The nodes that a reduce task prefers: those with a fifth of what it reads.
+    /// The nodes that a reduce task prefers: those of executors with a fifth of what it reads
+    /// (`getLocationsWithLargestOutputs`, which sums by block manager).
     pub fn preferred(&self, partition: &Partition, reduce: usize) -> Vec<NodeId> {
         if self.0.len() >= PREFERENCE_LIMIT || partition.len() >= PREFERENCE_LIMIT {
             return Vec::new();
         }
-        let mut by_node: Vec<(NodeId, u64)> = Vec::new();
+        let mut by_executor: BTreeMap<usize, (NodeId, u64)> = BTreeMap::new();
         for output in self.0.iter().flatten() {
             let bytes = partition.block(output.length, reduce).1.get();
-            match by_node.iter_mut().find(|(node, _)| *node == output.node) {
-                Some((_, sum)) => *sum += bytes,
-                None => by_node.push((output.node, bytes)),
-            }
+            by_executor.entry(output.executor).or_insert((output.node, 0)).1 += bytes;
         }
-        let whole: u64 = by_node.iter().map(|(_, bytes)| bytes).sum();
+        let whole: u64 = by_executor.values().map(|(_, bytes)| bytes).sum();
         let enough = |bytes: u64| bytes > 0 && bytes as f64 >= whole as f64 * PREFERRED_PART;
-        let mut nodes: Vec<NodeId> =
-            by_node.into_iter().filter(|(_, bytes)| enough(*bytes)).map(|(node, _)| node).collect();
+        let nodes = by_executor.into_values().filter(|(_, bytes)| enough(*bytes)).map(|(node, _)| node);
+        let mut nodes: Vec<NodeId> = nodes.collect();
         nodes.sort_unstable();
+        nodes.dedup();
         nodes
     }
 }

@@ -1,7 +1,7 @@
 //! A stage in the course of a run.
 
 use crate::config::StageSpec;
-use crate::record::StageRecord;
+use crate::record::{Exchange, StageRecord};
 use crate::shuffle::{Outputs, Partition};
 use crate::task_set::TaskSet;
 use hadoop::hdfs::BlockId;
@@ -23,11 +23,15 @@ pub struct Stage {
     pub blocks: Vec<Vec<BlockId>>,
     /// By parent: which blocks its tasks have got, map task by map task.
     pub got: Vec<Got>,
+    /// By parent: the bytes of these.
+    pub books: Vec<Exchange>,
 }
 
 impl Stage {
-    pub fn new(spec: StageSpec, parents: &[usize]) -> Self {
+    /// The stage of this number, whose parents have so many tasks each.
+    pub fn new(number: usize, spec: StageSpec, parents: &[usize]) -> Self {
         let tasks = spec.tasks.len();
+        let books = |parent: &usize| Exchange { stage: number, parent: *parent, ..Exchange::default() };
         Self {
             partition: Partition::new(&spec.shares, tasks),
             outputs: Outputs(vec![None; tasks]),
@@ -36,8 +40,14 @@ impl Stage {
             no_rejects: true,
             blocks: Vec::new(),
             got: parents.iter().map(|maps| Got::new(*maps, tasks)).collect(),
+            books: spec.parents.iter().map(books).collect(),
             spec,
         }
+    }
+
+    /// Whether a task of it waits for a core.
+    pub fn waits(&self) -> bool {
+        self.set.as_ref().is_some_and(|set| set.waiting() > 0)
     }
 
     pub const fn is_done(&self) -> bool {
@@ -56,13 +66,10 @@ impl Got {
     fn new(maps: usize, reduces: usize) -> Self {
         Self { reduces, bits: vec![0; (maps * reduces).div_ceil(64)] }
     }
-    /// A block has come; false if it had before.
-    pub fn mark(&mut self, map: usize, reduce: usize) -> bool {
+    /// A block has come.
+    pub fn mark(&mut self, map: usize, reduce: usize) {
         let place = map * self.reduces + reduce;
-        let (word, bit) = (&mut self.bits[place / 64], 1 << (place % 64));
-        let new = *word & bit == 0;
-        *word |= bit;
-        new
+        self.bits[place / 64] |= 1 << (place % 64);
     }
     pub fn has(&self, map: usize, reduce: usize) -> bool {
         let place = map * self.reduces + reduce;

@@ -62,8 +62,6 @@ pub struct Task {
     pub input_left: Bytes,
     /// All bytes that come in.
     pub incoming: Bytes,
-    /// Of these, bytes that were worked on.
-    pub worked: Bytes,
     /// Its file of input, and how far that is read.
     pub file: Option<(u32, DiskStream, Bytes)>,
     /// A piece of the file is being read.
@@ -77,6 +75,7 @@ pub struct Task {
     pub fetches: Option<Fetches>,
     /// Since when it has nothing to work on.
     pub idle: Option<Time>,
+    /// Every task that the shuffle's readers wait for has one when it is done, be it empty.
     pub output: Option<MapOutput>,
     pub write: Option<WriteId>,
     /// Bytes of its output that HDFS has not taken.
@@ -94,7 +93,6 @@ impl Task {
             expected: Bytes::ZERO,
             input_left: Bytes::ZERO,
             incoming: Bytes::ZERO,
-            worked: Bytes::ZERO,
             file: None,
             reading: false,
             blocks: VecDeque::new(),
@@ -108,11 +106,6 @@ impl Task {
             output_left: Bytes::ZERO,
             scratch: None,
         }
-    }
-
-    /// Its output, if it has one: every task that the shuffle's readers wait for has, be it empty.
-    pub fn written(&self) -> Option<MapOutput> {
-        self.output
     }
 
     /// It is over: only its record stays.

@@ -1,30 +1,32 @@
 //! The tasks of a stage that wait for cores, and delay scheduling: which of them runs where (`TaskSetManager` of Spark
-//! 4.1, with `spark.locality.wait.legacyResetOnTaskLaunch` off, its default).
+//! 4.1, with `spark.locality.wait.legacyResetOnTaskLaunch` off, its default). A standalone cluster has no racks:
+//! `TaskSchedulerImpl.getRacksForHosts` knows none, and only that of YARN overrides it.
 
 use hadoop::NodeId;
 use std::collections::{BTreeMap, VecDeque};
 use units::Time;
 
-/// How far a task is from what it reads. No task of this model is in an executor's memory.
+/// How far a task is from what it reads, and up to where a core is offered. No data of this model are in an executor's
+/// memory.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Locality {
+    /// Of a task: it prefers no node (`dequeueTask` counts it as local to its process).
+    Process,
     /// On the node of its data.
     Node,
-    /// The task prefers no node.
+    /// Of an offer: for tasks that prefer no node, too.
     NoPreference,
-    /// In the rack of its data.
-    Rack,
     /// Elsewhere.
     Any,
 }
 
 impl Locality {
-    /// Spark's name. A task without preference counts as local to its process there.
+    /// Spark's name.
     pub const fn name(self) -> &'static str {
         match self {
+            Self::Process => "PROCESS_LOCAL",
             Self::Node => "NODE_LOCAL",
-            Self::NoPreference => "PROCESS_LOCAL",
-            Self::Rack => "RACK_LOCAL",
+            Self::NoPreference => "NO_PREF",
             Self::Any => "ANY",
         }
     }
@@ -47,9 +49,8 @@ pub struct TaskSet {
     /// By task: whether it waits.
     waits: Vec<bool>,
     waiting: usize,
-    /// Tasks that prefer a node, one of a rack, none, and all. Tasks that no longer wait are dropped when they are met.
+    /// Tasks that prefer a node, none, and all. Tasks that no longer wait are dropped when they are met.
     of_node: BTreeMap<NodeId, VecDeque<usize>>,
-    of_rack: BTreeMap<u32, VecDeque<usize>>,
     without: VecDeque<usize>,
     all: VecDeque<usize>,
     /// The levels that there are, best first, each with the wait after which the next is allowed.
@@ -59,13 +60,12 @@ pub struct TaskSet {
 }
 
 impl TaskSet {
-    /// Tasks with the nodes that each prefers, of which `rack` tells the rack.
-    pub fn new(now: Time, preferred: &[Vec<NodeId>], rack: impl Fn(NodeId) -> u32, waits: [Time; 2]) -> Self {
+    /// Tasks with the nodes that each prefers, for one of which they wait so long.
+    pub fn new(now: Time, preferred: &[Vec<NodeId>], wait: Time) -> Self {
         let mut set = Self {
             waits: vec![true; preferred.len()],
             waiting: preferred.len(),
             of_node: BTreeMap::new(),
-            of_rack: BTreeMap::new(),
             without: VecDeque::new(),
             all: (0..preferred.len()).collect(),
             levels: Vec::new(),
@@ -76,24 +76,15 @@ impl TaskSet {
             if nodes.is_empty() {
                 set.without.push_back(task);
             }
-            let mut racks: Vec<u32> = nodes.iter().map(|node| rack(*node)).collect();
-            racks.sort_unstable();
-            racks.dedup();
             for node in nodes {
                 set.of_node.entry(*node).or_default().push_back(task);
             }
-            for rack in racks {
-                set.of_rack.entry(rack).or_default().push_back(task);
-            }
         }
         if !set.of_node.is_empty() {
-            set.levels.push((Locality::Node, waits[0]));
+            set.levels.push((Locality::Node, wait));
         }
         if !set.without.is_empty() {
             set.levels.push((Locality::NoPreference, Time::ZERO));
-        }
-        if !set.of_rack.is_empty() {
-            set.levels.push((Locality::Rack, waits[1]));
         }
         set.levels.push((Locality::Any, Time::ZERO));
         set
@@ -110,9 +101,9 @@ impl TaskSet {
     }
 
     /// A core of a node is offered for tasks up to a level (`resourceOffer`).
-    pub fn offer(&mut self, now: Time, node: NodeId, rack: u32, most: Locality) -> Offered {
+    pub fn offer(&mut self, now: Time, node: NodeId, most: Locality) -> Offered {
         let allowed = if most == Locality::NoPreference { most } else { self.allowed(now).min(most) };
-        if let Some((task, locality)) = self.next(node, rack, allowed) {
+        if let Some((task, locality)) = self.next(node, allowed) {
             self.waits[task] = false;
             self.waiting -= 1;
             return Offered::Task(task, locality);
@@ -120,45 +111,31 @@ impl TaskSet {
         if most == Locality::Any && self.waiting > 0 { Offered::Held } else { Offered::Nothing }
     }
 
-    /// Everything that was offered was taken: the wait begins anew, at the level that was reached
-    /// (`resetDelayScheduleTimer`).
+    /// Everything that was offered was taken: the wait begins anew, at the first level that is no better than the best
+    /// of the launched tasks (`resetDelayScheduleTimer`, `getLocalityIndex`).
     pub fn reset(&mut self, now: Time, best: Locality) {
         self.last_reset = now;
         self.level = self.levels.iter().position(|(level, _)| *level >= best).unwrap_or(self.level);
     }
 
-    /// The level up to which tasks may run now (`getAllowedLocalityLevel`).
+    /// The level up to which tasks may run now (`getAllowedLocalityLevel`). Spark loses no time on a level at which
+    /// nothing waits; here none is lost, as every task that prefers a node waits at the first level, and the others
+    /// wait for none.
     fn allowed(&mut self, now: Time) -> Locality {
         while self.level + 1 < self.levels.len() {
-            let (level, wait) = self.levels[self.level];
-            if !self.has(level) {
-                // Nothing waits at this level: no time is lost on it.
-                self.last_reset = now;
-            } else if now.saturating_sub(self.last_reset) >= wait {
-                self.last_reset += wait;
-            } else {
+            let wait = self.levels[self.level].1;
+            if now.saturating_sub(self.last_reset) < wait {
                 break;
             }
+            self.last_reset += wait;
             self.level += 1;
         }
         self.levels[self.level].0
     }
 
-    /// Whether a task waits that could run at a level.
-    fn has(&mut self, level: Locality) -> bool {
-        let waits = &self.waits;
-        let any = |queue: &VecDeque<usize>| queue.iter().any(|task| waits[*task]);
-        match level {
-            Locality::Node => self.of_node.values().any(any),
-            Locality::NoPreference => any(&self.without),
-            Locality::Rack => self.of_rack.values().any(any),
-            Locality::Any => self.waiting > 0,
-        }
-    }
-
     /// The next task for a node, up to a level (`dequeueTask`).
-    fn next(&mut self, node: NodeId, rack: u32, most: Locality) -> Option<(usize, Locality)> {
-        let Self { waits, of_node, of_rack, without, all, .. } = self;
+    fn next(&mut self, node: NodeId, most: Locality) -> Option<(usize, Locality)> {
+        let Self { waits, of_node, without, all, .. } = self;
         let take = |queue: Option<&mut VecDeque<usize>>| {
             let queue = queue?;
             while let Some(task) = queue.pop_front() {
@@ -174,12 +151,7 @@ impl TaskSet {
         if most >= Locality::NoPreference
             && let Some(task) = take(Some(without))
         {
-            return Some((task, Locality::NoPreference));
-        }
-        if most >= Locality::Rack
-            && let Some(task) = take(of_rack.get_mut(&rack))
-        {
-            return Some((task, Locality::Rack));
+            return Some((task, Locality::Process));
         }
         (most >= Locality::Any).then(|| take(Some(all))).flatten().map(|task| (task, Locality::Any))
     }

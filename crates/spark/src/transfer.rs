@@ -2,16 +2,21 @@
 //! its chunks, and each block comes as one (`OneForOneBlockFetcher`, `ChunkFetchRequest`).
 
 use crate::application::{Errand, Spark};
-use crate::serve::Fetch;
+use crate::serve::{Fetch, FetchId};
 use crate::task::Arrived;
 use hadoop::{ConnId, DiskOp, DiskStream, DiskTransfer, End, Platform, Service};
 use units::Bytes;
 
-/// Bytes of a request without its blocks, of a block's name in it, of an answer, of a chunk's header.
+/// A request to open blocks, in bytes, without their names: ours, of the order of its frame with the names of an
+/// application and an executor (`FetchShuffleBlocks`).
 const REQUEST: u64 = 100;
+/// A block in it: the numbers of the map task and the reduce task, with their lengths; ours.
 const BLOCK_NAME: u64 = 20;
+/// Its answer, `StreamHandle` in an `RpcResponse`; ours.
 const HANDLE: u64 = 40;
-const CHUNK: u64 = 21;
+/// Of a chunk, and of the question for it, what is not its data: a frame of 8 (`MessageEncoder`), a type of 1, and
+/// `StreamChunkId`, which is 8 for the stream and 4 for the chunk.
+const CHUNK: u64 = 8 + 1 + 12;
 
 impl Spark {
     /// A task asks for as much as it may.
@@ -19,8 +24,7 @@ impl Spark {
         while let Some(request) = self.tasks[id].fetches.as_mut().and_then(crate::fetch::Fetches::ask) {
             let conn = self.peer(platform, self.tasks[id].record.executor, request.address);
             let bytes = Bytes::new(REQUEST + BLOCK_NAME * request.blocks.len() as u64);
-            let fetch = self.fetches.len();
-            self.fetches.push(Fetch { task: id, request, conn, came: 0 });
+            let fetch = self.fetches.insert(Fetch { task: id, request, conn, came: 0 });
             let message = self.errands.send(Errand::Request(fetch));
             platform.ctx.drive_send(conn, End::Client, bytes, message);
         }
@@ -34,22 +38,23 @@ impl Spark {
     }
 
     /// At the serving executor: blocks are opened.
-    pub(crate) fn on_request(&mut self, platform: &mut Platform, fetch: usize) {
+    pub(crate) fn on_request(&mut self, platform: &mut Platform, fetch: FetchId) {
+        let Some(Fetch { conn, .. }) = self.fetches.get(fetch) else { return };
         let message = self.errands.send(Errand::Handle(fetch));
-        platform.ctx.drive_send(self.fetches[fetch].conn, End::Server, Bytes::new(HANDLE), message);
+        platform.ctx.drive_send(*conn, End::Server, Bytes::new(HANDLE), message);
     }
 
     /// At the task's executor: it asks for all chunks.
-    pub(crate) fn on_handle(&mut self, platform: &mut Platform, fetch: usize) {
-        let Fetch { conn, request, .. } = &self.fetches[fetch];
+    pub(crate) fn on_handle(&mut self, platform: &mut Platform, fetch: FetchId) {
+        let Some(Fetch { conn, request, .. }) = self.fetches.get(fetch) else { return };
         let bytes = Bytes::new(CHUNK * request.blocks.len() as u64);
         let message = self.errands.send(Errand::Chunks(fetch));
         platform.ctx.drive_send(*conn, End::Client, bytes, message);
     }
 
     /// At the serving executor: all blocks of a fetch are wanted.
-    pub(crate) fn on_chunks(&mut self, platform: &mut Platform, fetch: usize) {
-        let conn = self.fetches[fetch].conn;
+    pub(crate) fn on_chunks(&mut self, platform: &mut Platform, fetch: FetchId) {
+        let Some(&Fetch { conn, .. }) = self.fetches.get(fetch) else { return };
         if self.serving.add(conn, fetch) {
             self.serve(platform, conn);
         }
@@ -58,7 +63,7 @@ impl Spark {
     /// Reads the next block that a connection has to send.
     fn serve(&mut self, platform: &mut Platform, conn: ConnId) {
         let Some((fetch, block)) = self.serving.front(conn) else { return };
-        let Fetch { task, request, .. } = &self.fetches[fetch];
+        let Some(Fetch { task, request, .. }) = self.fetches.get(fetch) else { return };
         let (record, block) = (self.tasks[*task].record, request.blocks[block]);
         let stage = &self.stages[record.stage];
         let Some(output) = self.outputs(stage.spec.parents[block.parent]).0[block.map] else { return };
@@ -72,9 +77,9 @@ impl Spark {
     /// A block is read, and leaves.
     pub(crate) fn on_served(&mut self, platform: &mut Platform, conn: ConnId) {
         let Some((fetch, place)) = self.serving.front(conn) else { return };
-        let Fetch { task, request, .. } = &self.fetches[fetch];
+        let Some(Fetch { task, request, .. }) = self.fetches.get(fetch) else { return };
         let (block, blocks, stage) = (request.blocks[place], request.blocks.len(), self.tasks[*task].record.stage);
-        let books = self.exchange(stage, block.parent);
+        let books = &mut self.stages[stage].books[block.parent];
         books.served += block.bytes;
         books.in_flight += block.bytes;
         let message = self.errands.send(Errand::Block(fetch, place));
@@ -85,20 +90,20 @@ impl Spark {
     }
 
     /// At the task's executor: a block is there.
-    pub(crate) fn on_block(&mut self, platform: &mut Platform, fetch: usize, place: usize) {
-        let Fetch { task: id, request, came, .. } = &mut self.fetches[fetch];
+    pub(crate) fn on_block(&mut self, platform: &mut Platform, fetch: FetchId, place: usize) {
+        let Some(Fetch { task: id, request, came, .. }) = self.fetches.get_mut(fetch) else { return };
         *came += 1;
         let (id, address, block) = (*id, request.address, request.blocks[place]);
         let last = *came == request.blocks.len();
         if last {
-            // Of a fetch that is over nothing is asked for again.
-            request.blocks = Vec::new();
+            self.fetches.remove(fetch);
         }
         let record = &mut self.tasks[id].record;
         record.shuffle_remote += block.bytes;
         let (stage, index) = (record.stage, record.index);
-        self.stages[stage].got[block.parent].mark(block.map, index);
-        let books = self.exchange(stage, block.parent);
+        let stage = &mut self.stages[stage];
+        stage.got[block.parent].mark(block.map, index);
+        let books = &mut stage.books[block.parent];
         books.remote += block.bytes;
         books.in_flight = books.in_flight.saturating_sub(block.bytes);
         self.arrive(platform, id, Arrived::Remote { address, bytes: block.bytes, last });

@@ -63,16 +63,17 @@ pub fn report_all(imported: &ImportedMany, checked: Option<&Checked>, asked: Ask
 }
 
 /// A run beside the record.
-struct Compared {
-    table: String,
+pub struct Compared {
+    /// Recorded beside predicted figures.
+    pub table: String,
     /// What else is to be said, in whole lines.
-    notes: String,
+    pub notes: String,
     /// What is not reproduced.
-    far: Option<String>,
+    pub far: Option<String>,
 }
 
 /// Prints the table, and on standard error what stands in `aside` and what is to be known of the check.
-fn tell(
+pub fn tell(
     mut aside: String,
     checked: Option<&Checked>,
     asked: Asked,
@@ -114,8 +115,7 @@ fn jobs(lines: &[JobLine], all: usize) -> String {
     let mut table = Table::new(["job, launch to finish", "recorded", "predicted", "error"]);
     for line in lines {
         let predicted = line.predicted.map_or_else(|| "no end".to_owned(), |seconds| format!("{seconds:.1} s"));
-        let mark = if line.holds() { "" } else { " *" };
-        let error = line.error().map_or_else(String::new, |error| format!("{:+.1} %{mark}", error * 100.0));
+        let error = percent(line.error(), !line.holds());
         table.row([line.job.clone(), format!("{:.1} s", line.recorded), predicted, error]);
     }
     let mut text = table.shown(&Screen::of_output());
@@ -123,6 +123,12 @@ fn jobs(lines: &[JobLine], all: usize) -> String {
         let _ = writeln!(text, "and {} more that err less", all - lines.len());
     }
     text
+}
+
+/// An error in a table, marked if it is one to name.
+pub fn percent(error: Option<f64>, far: bool) -> String {
+    let mark = if far { " *" } else { "" };
+    error.map_or_else(String::new, |error| format!("{:+.1} %{mark}", error * 100.0))
 }
 
 fn exhausted() -> String {
@@ -147,8 +153,7 @@ fn table(check: &Check) -> String {
     let mut table = Table::new(["", "recorded", "predicted", "error"]);
     for line in &check.lines {
         let figure = |value: f64| format!("{value:.1} {}", line.unit);
-        let mark = if line.is_far() { " *" } else { "" };
-        let error = line.error().map_or_else(String::new, |error| format!("{:+.1} %{mark}", error * 100.0));
+        let error = percent(line.error(), line.is_far());
         table.row([line.name.to_owned(), figure(line.recorded), figure(line.predicted), error]);
     }
     table.shown(&Screen::of_output())

@@ -1,20 +1,16 @@
 //! `trunkline import` of an event log of Spark.
 
 use crate::args::Import;
-use crate::emit;
 use crate::failure::Failure;
 use crate::import::{metered, write};
-use crate::interrupt::STOP;
+use crate::import_check::{Asked, Compared, percent, tell};
 use crate::screen::Screen;
 use crate::table::Table;
 use history::spark::{Application, SparkImportError, SparkImported, import};
 use results::{RunResult, SparkApplication};
-use runs::Error;
+use runs::{BUDGET, Error, FAR, try_once};
 use std::fmt::Write as _;
-use std::io::{self, Write as _};
-
-/// A prediction holds within this part of what is recorded.
-const NEAR: f64 = 0.1;
+use units::Time;
 
 /// Writes the scenario of an application, and says how near a run of it comes to the record.
 pub fn import_spark(args: &Import, application: &Application, cluster: Option<(&str, &str)>) -> Result<(), Failure> {
@@ -24,41 +20,15 @@ pub fn import_spark(args: &Import, application: &Application, cluster: Option<(&
     })?;
     let text = to_toml(&imported);
     let scenario = sim::parse(&application.id, &text, &[]).map_err(Error::Scenario)?;
-    let result = if args.no_check {
-        None
-    } else {
-        let run = metered(|effort| {
-            let watch = &mut |progress: &sim::Progress| {
-                (effort.progress)(0, progress);
-                STOP.check()
-            };
-            Ok(sim::run(&scenario, watch).map_err(Error::from)?)
-        })?;
-        Some(run)
-    };
+    let asked = Asked { none: args.no_check, strict: args.strict, to_output: args.output.is_none() };
+    let run = || metered(|effort| Ok(try_once(&scenario, BUDGET, effort)?));
+    let checked = if asked.none { None } else { Some(run()?) };
     write(args.output.as_deref(), &text)?;
-    let mut aside = String::new();
-    for note in &imported.notes {
+    let aside: String = imported.notes.iter().fold(String::new(), |mut aside, note| {
         let _ = writeln!(aside, "note: {note}");
-    }
-    let Some(result) = result else {
-        let _ = io::stderr().lock().write_all(aside.as_bytes());
-        return Ok(());
-    };
-    let (table, far) = compared(&imported, &result);
-    if args.output.is_none() {
-        aside.push_str(&table);
-    } else {
-        emit(&table)?;
-    }
-    if let (Some(far), false) = (&far, args.strict) {
-        let _ = writeln!(aside, "warning: {far}");
-    }
-    let _ = io::stderr().lock().write_all(aside.as_bytes());
-    match far {
-        Some(far) if args.strict => Err(Failure::Input(far)),
-        _ => Ok(()),
-    }
+        aside
+    });
+    tell(aside, checked.as_ref(), asked, |result| compared(&imported, result))
 }
 
 /// The scenario, with where it is from.
@@ -73,21 +43,23 @@ fn to_toml(imported: &SparkImported) -> String {
 }
 
 /// Recorded beside predicted figures, and what is not reproduced.
-fn compared(imported: &SparkImported, result: &RunResult) -> (String, Option<String>) {
+fn compared(imported: &SparkImported, result: &RunResult) -> Compared {
     let recorded = &imported.recorded;
-    let Some(spark) = &result.spark else { return (String::new(), Some("the run has no application".to_owned())) };
+    let Some(spark) = &result.spark else {
+        let far = Some("the run has no application".to_owned());
+        return Compared { table: String::new(), notes: String::new(), far };
+    };
     let mut table = Table::new(["", "recorded", "predicted", "error"]);
     let mut row = |name: &str, unit: &str, recorded: f64, predicted: Option<f64>| {
         let error = predicted.filter(|_| recorded > 0.0).map(|predicted| predicted / recorded - 1.0);
-        let mark = if error.is_none_or(|error| error.abs() <= NEAR) { "" } else { " *" };
         let shown = predicted.map_or_else(|| "no end".to_owned(), |predicted| format!("{predicted:.1} {unit}"));
-        let error = error.map_or_else(String::new, |error| format!("{:+.1} %{mark}", error * 100.0));
+        let error = percent(error, error.is_some_and(|error| error.abs() > FAR));
         table.row([name.to_owned(), format!("{recorded:.1} {unit}"), shown, error]);
     };
-    let took = spark.took().map(units::Time::as_secs_f64);
+    let took = spark.took().map(Time::as_secs_f64);
     row("first submission to last end", "s", recorded.took, took);
-    for (number, (name, length)) in recorded.stages.iter().enumerate() {
-        row(name, "s", *length, of_stage(spark, number));
+    for ((name, length), predicted) in recorded.stages.iter().zip(lengths(spark)) {
+        row(name, "s", *length, predicted);
     }
     let megabytes = |bytes: u64| bytes as f64 / 1e6;
     let moved = [
@@ -99,19 +71,26 @@ fn compared(imported: &SparkImported, result: &RunResult) -> (String, Option<Str
     }
     let far = match (took, spark.failure()) {
         (_, Some(failure)) => Some(failure),
-        (Some(took), None) if (took / recorded.took - 1.0).abs() > NEAR => Some(format!(
+        (Some(took), None) if (took / recorded.took - 1.0).abs() > FAR => Some(format!(
             "the scenario does not reproduce its application: {took:.1} s where {:.1} s are recorded",
             recorded.took
         )),
         _ => None,
     };
-    (table.shown(&Screen::of_output()), far)
+    Compared { table: table.shown(&Screen::of_output()), notes: String::new(), far }
 }
 
-/// From the launch of a stage's first task to the end of its last, in seconds.
-fn of_stage(spark: &SparkApplication, number: usize) -> Option<f64> {
-    let tasks = || spark.tasks.iter().filter(|task| task.stage == number);
-    let first = tasks().map(|task| task.launch).min()?;
-    let last = tasks().map(|task| task.finish).max()??;
-    Some(last.saturating_sub(first).as_secs_f64())
+/// From the launch of each stage's first task to the end of its last, in seconds; none where a task has no end.
+fn lengths(spark: &SparkApplication) -> Vec<Option<f64>> {
+    let mut ends: Vec<Option<(Time, Option<Time>)>> = vec![None; spark.stages.len()];
+    for task in &spark.tasks {
+        let (first, last) = ends[task.stage].unwrap_or((task.launch, Some(Time::ZERO)));
+        let last = last.zip(task.finish).map(|(last, finish)| last.max(finish));
+        ends[task.stage] = Some((first.min(task.launch), last));
+    }
+    let length = |end: Option<(Time, Option<Time>)>| {
+        let (first, last) = end?;
+        Some(last?.saturating_sub(first).as_secs_f64())
+    };
+    ends.into_iter().map(length).collect()
 }

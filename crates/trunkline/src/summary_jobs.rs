@@ -89,6 +89,7 @@ fn list(text: &mut String, head: &str, jobs: &[&Job], result: &RunResult, screen
     }
 }
 
-fn short(time: Time) -> String {
+/// A time in seconds, to a tenth.
+pub fn short(time: Time) -> String {
     format!("{:.1} s", time.as_secs_f64())
 }

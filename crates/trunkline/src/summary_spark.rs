@@ -2,6 +2,7 @@
 
 use crate::screen::Screen;
 use crate::summary::line;
+use crate::summary_jobs::short;
 use crate::table::Table;
 use results::{JobState, SparkApplication};
 use std::fmt::Write;
@@ -14,7 +15,7 @@ const STAGES: usize = 20;
 pub fn of_spark(text: &mut String, spark: &SparkApplication, screen: &Screen) {
     let paint = if spark.state == JobState::Succeeded { Screen::good } else { Screen::bad };
     let rest = match spark.took() {
-        Some(took) => format!(", {took:.1} from the first job's submission to the last one's end"),
+        Some(took) => format!(", {} from the first job's submission to the last one's end", short(took)),
         None => String::new(),
     };
     let head = format!("Spark: {}", spark.state.name());
@@ -48,13 +49,16 @@ pub fn of_spark(text: &mut String, spark: &SparkApplication, screen: &Screen) {
     let mut table = Table::new(["stage", "tasks", "submitted", "took", "shuffle in", "remote", "fetch wait"])
         .indented(2)
         .optional(&[2, 5]);
+    let mut sums = vec![(Bytes::ZERO, Bytes::ZERO, 0.0); spark.stages.len()];
+    for task in &spark.tasks {
+        let (local, remote, waited) = &mut sums[task.stage];
+        *local += task.shuffle_local;
+        *remote += task.shuffle_remote;
+        *waited += task.fetch_wait.as_secs_f64();
+    }
     for number in numbers {
-        let stage = &spark.stages[number];
-        let tasks = || spark.tasks.iter().filter(|task| task.stage == number);
-        let remote: Bytes = tasks().map(|task| task.shuffle_remote).sum();
-        let local: Bytes = tasks().map(|task| task.shuffle_local).sum();
-        let waited: Time = tasks().map(|task| task.fetch_wait).sum();
-        let time = |time: Option<Time>| time.map_or_else(|| "-".to_owned(), |time| format!("{time:.1}"));
+        let (stage, (local, remote, waited)) = (&spark.stages[number], sums[number]);
+        let time = |time: Option<Time>| time.map_or_else(|| "-".to_owned(), short);
         table.row([
             stage.name.clone(),
             stage.tasks.to_string(),
@@ -62,7 +66,7 @@ pub fn of_spark(text: &mut String, spark: &SparkApplication, screen: &Screen) {
             time(took(number)),
             format!("{:.1}", local + remote),
             format!("{remote:.1}"),
-            format!("{waited:.1}"),
+            format!("{waited:.1} s"),
         ]);
     }
     let _ = write!(text, "\n{}", table.shown(screen));

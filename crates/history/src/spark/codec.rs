@@ -1,25 +1,21 @@
 //! The compressions in which Spark writes event logs, each as a stream.
 
+use crate::unpack::Compression;
+use crate::zstandard::Frames;
 use lz4_flex::block;
-use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
-use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 use std::io::{self, BufRead, Read};
 
 /// A compression of an event log.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Codec {
-    /// RFC 8878: Spark's default since 3.0.
-    Zstandard,
+    /// One in which people keep files; Zstandard is also Spark's default since 3.0.
+    Common(Compression),
     /// `LZ4BlockOutputStream` of lz4-java: blocks, each with its lengths; not the frames of the program `lz4`.
     Lz4Block,
     /// `SnappyOutputStream` of snappy-java: blocks, each with its length.
     SnappyBlock,
     /// LZF, which is not read.
     Lzf,
-    /// RFC 1952, as people keep logs.
-    Gzip,
-    /// bzip2, as people keep logs.
-    Bzip2,
 }
 
 /// First bytes of an `LZ4BlockOutputStream`'s blocks.
@@ -34,25 +30,20 @@ impl Codec {
     /// The codec of a file that begins so; none for a plain one.
     pub fn detect(bytes: &[u8]) -> Option<Self> {
         match bytes {
-            [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Some(Self::Zstandard),
-            [0x1f, 0x8b, ..] => Some(Self::Gzip),
-            [b'B', b'Z', b'h', b'1'..=b'9', ..] => Some(Self::Bzip2),
             [b'Z', b'V', 0 | 1, ..] => Some(Self::Lzf),
             _ if bytes.starts_with(LZ4_MAGIC) => Some(Self::Lz4Block),
             _ if bytes.starts_with(SNAPPY_MAGIC) => Some(Self::SnappyBlock),
-            _ => None,
+            _ => Compression::detect(bytes).map(Self::Common),
         }
     }
 
     /// The name for messages.
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Zstandard => "Zstandard",
+            Self::Common(compression) => compression.name(),
             Self::Lz4Block => "LZ4",
             Self::SnappyBlock => "Snappy",
             Self::Lzf => "LZF",
-            Self::Gzip => "gzip",
-            Self::Bzip2 => "bzip2",
         }
     }
 }
@@ -63,9 +54,9 @@ pub fn open<'a>(mut source: impl BufRead + 'a) -> io::Result<Box<dyn Read + 'a>>
     let codec = Codec::detect(source.fill_buf()?);
     Ok(match codec {
         None => Box::new(source),
-        Some(Codec::Gzip) => Box::new(flate2::bufread::MultiGzDecoder::new(source)),
-        Some(Codec::Bzip2) => Box::new(bzip2::bufread::MultiBzDecoder::new(source)),
-        Some(Codec::Zstandard) => Box::new(Frames { state: State::Between(source) }),
+        Some(Codec::Common(Compression::Gzip)) => Box::new(flate2::bufread::MultiGzDecoder::new(source)),
+        Some(Codec::Common(Compression::Bzip2)) => Box::new(bzip2::bufread::MultiBzDecoder::new(source)),
+        Some(Codec::Common(Compression::Zstandard)) => Box::new(Frames::new(source)),
         Some(Codec::Lz4Block) => Box::new(Blocks { source, next: lz4_block, block: Vec::new(), taken: 0 }),
         Some(Codec::SnappyBlock) => {
             source.read_exact(&mut [0; 16])?;
@@ -79,110 +70,6 @@ pub fn open<'a>(mut source: impl BufRead + 'a) -> io::Result<Box<dyn Read + 'a>>
 
 fn wrong(what: impl Into<String>) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, what.into())
-}
-
-/// Frames of Zstandard one after the other, those to be skipped left out.
-struct Frames<R: BufRead> {
-    state: State<R>,
-}
-
-enum State<R: BufRead> {
-    Between(R),
-    Within(Box<Frame<R>>),
-    Over,
-}
-
-/// A frame of which the decoder is given whole blocks alone: it keeps a window back until the frame ends, and of a log
-/// that is still written, or whose application was killed, the end never comes.
-struct Frame<R> {
-    source: R,
-    decoder: FrameDecoder,
-    block: Vec<u8>,
-    /// The source ends within a block.
-    cut: bool,
-}
-
-/// An empty block that is the last of its frame, and a checksum that nobody looks at.
-const END: &[u8] = &[1, 0, 0, 0, 0, 0, 0];
-
-impl<R: BufRead> Frame<R> {
-    /// Reads the next block with its header (RFC 8878, 3.1.1.2); false if the source ends before.
-    fn next_block(&mut self) -> io::Result<bool> {
-        self.block.clear();
-        self.source.by_ref().take(3).read_to_end(&mut self.block)?;
-        let [a, b, c] = self.block[..] else { return Ok(false) };
-        let header = u32::from_le_bytes([a, b, c, 0]);
-        let size = if header >> 1 & 3 == 1 { 1 } else { header >> 3 };
-        self.source.by_ref().take(u64::from(size)).read_to_end(&mut self.block)?;
-        Ok(self.block.len() as u64 == 3 + u64::from(size))
-    }
-}
-
-impl<R: BufRead> Read for Frame<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        while self.decoder.can_collect() == 0 && !self.decoder.is_finished() {
-            self.cut = !self.next_block()?;
-            let blocks = BlockDecodingStrategy::UptoBlocks(1);
-            let decoded = if self.cut {
-                self.decoder.decode_blocks(END, blocks)
-            } else {
-                // Behind the last block stands the checksum.
-                self.decoder.decode_blocks((&self.block[..]).chain(&mut self.source), blocks)
-            };
-            decoded.map_err(|error| broken(&error))?;
-        }
-        match self.decoder.read(buffer)? {
-            0 if self.cut && !buffer.is_empty() => Err(io::ErrorKind::UnexpectedEof.into()),
-            read => Ok(read),
-        }
-    }
-}
-
-impl<R: BufRead> Read for Frames<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        loop {
-            match std::mem::replace(&mut self.state, State::Over) {
-                State::Over => return Ok(0),
-                State::Between(mut source) => {
-                    if source.fill_buf()?.is_empty() {
-                        return Ok(0);
-                    }
-                    let mut decoder = FrameDecoder::new();
-                    match decoder.init(&mut source) {
-                        Ok(()) => {
-                            self.state =
-                                State::Within(Box::new(Frame { source, decoder, block: Vec::new(), cut: false }));
-                        }
-                        Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame {
-                            length,
-                            ..
-                        })) => {
-                            io::copy(&mut source.by_ref().take(u64::from(length)), &mut io::sink())?;
-                            self.state = State::Between(source);
-                        }
-                        Err(_) if source.fill_buf()?.is_empty() => return Err(io::ErrorKind::UnexpectedEof.into()),
-                        Err(error) => return Err(broken(&error)),
-                    }
-                }
-                State::Within(mut frame) => {
-                    let read = frame.read(buffer)?;
-                    if read > 0 || buffer.is_empty() {
-                        self.state = State::Within(frame);
-                        return Ok(read);
-                    }
-                    let stated = frame.decoder.get_checksum_from_data();
-                    if stated.is_some() && stated != frame.decoder.get_calculated_checksum() {
-                        return Err(wrong("data that do not have their checksum"));
-                    }
-                    self.state = State::Between(frame.source);
-                }
-            }
-        }
-    }
-}
-
-fn broken(error: &FrameDecoderError) -> io::Error {
-    wrong(error.to_string())
 }
 
 /// Compressed blocks with their lengths, one after the other.

@@ -10,6 +10,26 @@ fn count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
     Ok(u64::try_from(Option::<i64>::deserialize(deserializer)?.unwrap_or(0)).unwrap_or(0))
 }
 
+/// The end of the year 9999: no time of a log is later.
+const LATEST_MS: i64 = 253_402_300_799_999;
+
+/// A time in milliseconds since 1970. Spark has -1 and 0 for what it does not know.
+fn moment<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
+    within(i64::deserialize(deserializer)?).map(|ms| ms.max(0))
+}
+
+fn optional_moment<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i64>, D::Error> {
+    let ms = Option::<i64>::deserialize(deserializer)?.map(within).transpose()?;
+    Ok(ms.filter(|ms| *ms >= 0))
+}
+
+fn within<E: serde::de::Error>(ms: i64) -> Result<i64, E> {
+    if (-1..=LATEST_MS).contains(&ms) {
+        return Ok(ms);
+    }
+    Err(E::custom(format!("a time of {ms} ms since 1970, where 0 to {LATEST_MS} are expected")))
+}
+
 /// What an event is; the rest is skipped.
 #[derive(Deserialize)]
 pub struct Kind<'a> {
@@ -29,13 +49,13 @@ pub struct ApplicationStart {
     pub name: String,
     #[serde(rename = "App ID")]
     pub id: Option<String>,
-    #[serde(rename = "Timestamp")]
+    #[serde(rename = "Timestamp", deserialize_with = "moment")]
     pub at: i64,
 }
 
 #[derive(Deserialize)]
 pub struct ApplicationEnd {
-    #[serde(rename = "Timestamp")]
+    #[serde(rename = "Timestamp", deserialize_with = "moment")]
     pub at: i64,
 }
 
@@ -63,7 +83,7 @@ pub struct BlockManager {
 
 #[derive(Deserialize)]
 pub struct ExecutorAdded {
-    #[serde(rename = "Timestamp")]
+    #[serde(rename = "Timestamp", deserialize_with = "moment")]
     pub at: i64,
     #[serde(rename = "Executor ID")]
     pub id: String,
@@ -81,7 +101,7 @@ pub struct ExecutorInfo {
 
 #[derive(Deserialize)]
 pub struct ExecutorRemoved {
-    #[serde(rename = "Timestamp")]
+    #[serde(rename = "Timestamp", deserialize_with = "moment")]
     pub at: i64,
     #[serde(rename = "Executor ID")]
     pub id: String,
@@ -93,7 +113,7 @@ pub struct ExecutorRemoved {
 pub struct JobStart {
     #[serde(rename = "Job ID")]
     pub id: u32,
-    #[serde(default, rename = "Submission Time")]
+    #[serde(default, rename = "Submission Time", deserialize_with = "moment")]
     pub at: i64,
     #[serde(default, rename = "Stage Infos")]
     pub stages: Vec<StageInfo>,
@@ -105,7 +125,7 @@ pub struct JobStart {
 pub struct JobEnd {
     #[serde(rename = "Job ID")]
     pub id: u32,
-    #[serde(default, rename = "Completion Time")]
+    #[serde(default, rename = "Completion Time", deserialize_with = "moment")]
     pub at: i64,
     #[serde(rename = "Job Result")]
     pub result: JobResult,
@@ -146,9 +166,9 @@ pub struct StageInfo {
     pub rdds: Vec<RddInfo>,
     #[serde(default, rename = "Parent IDs")]
     pub parents: Vec<u32>,
-    #[serde(rename = "Submission Time")]
+    #[serde(default, rename = "Submission Time", deserialize_with = "optional_moment")]
     pub submit: Option<i64>,
-    #[serde(rename = "Completion Time")]
+    #[serde(default, rename = "Completion Time", deserialize_with = "optional_moment")]
     pub finish: Option<i64>,
     #[serde(rename = "Failure Reason")]
     pub failure: Option<String>,
@@ -222,7 +242,7 @@ pub struct TaskInfo {
     pub index: u32,
     #[serde(default, rename = "Attempt")]
     pub attempt: u32,
-    #[serde(rename = "Launch Time")]
+    #[serde(rename = "Launch Time", deserialize_with = "moment")]
     pub launch: i64,
     #[serde(rename = "Executor ID")]
     pub executor: String,
@@ -232,9 +252,9 @@ pub struct TaskInfo {
     pub locality: String,
     #[serde(default, rename = "Speculative")]
     pub speculative: bool,
-    #[serde(default, rename = "Getting Result Time")]
+    #[serde(default, rename = "Getting Result Time", deserialize_with = "moment")]
     pub result: i64,
-    #[serde(default, rename = "Finish Time")]
+    #[serde(default, rename = "Finish Time", deserialize_with = "moment")]
     pub finish: i64,
 }
 

@@ -5,8 +5,8 @@
 //! task reads or writes are in its work, as no log says where they are; those of an RDD of HDFS are read there, too.
 
 use super::settings::{size, time};
-use super::{Application, Stage, Task};
-use scenario::{Scenario, ScenarioError, Spark, SparkPlace, SparkStage};
+use super::{Application, Stage, Task, TaskEnd};
+use scenario::{Run, Scenario, ScenarioError, Spark, SparkPlace, SparkStage};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use units::{Bytes, Time};
@@ -44,8 +44,10 @@ pub enum SparkImportError {
     Local,
     /// No job of it succeeded.
     Empty,
-    /// The cluster's scenario has jobs or an application of its own.
+    /// The cluster's scenario has jobs, traffic or stages of its own.
     Occupied,
+    /// It has more tasks than a scenario may have.
+    TooLarge(u64),
 }
 
 impl fmt::Display for SparkImportError {
@@ -58,8 +60,12 @@ impl fmt::Display for SparkImportError {
             ),
             Self::Empty => f.write_str("no job of the application has succeeded: there is nothing to predict"),
             Self::Occupied => f.write_str(
-                "the cluster's scenario has a [job] or [spark] of its own: name one with machines and network",
+                "the cluster's scenario has a [job], [[traffic]] or [[spark.stage]] of its own: name one with machines, \
+                 network and settings",
             ),
+            Self::TooLarge(tasks) => {
+                write!(f, "the application has {tasks} tasks; up to {} are imported", Spark::MOST_TASKS)
+            }
         }
     }
 }
@@ -84,28 +90,29 @@ pub fn import(of: &Application, cluster: Option<(&str, &str)>) -> Result<SparkIm
     if groups.is_empty() {
         return Err(SparkImportError::Empty);
     }
-    let mut scenario = base(cluster)?;
+    let all = groups.iter().flat_map(|group| &group.stages).map(|stage| u64::from(stage.tasks)).sum();
+    if all > Spark::MOST_TASKS {
+        return Err(SparkImportError::TooLarge(all));
+    }
+    let (mut scenario, spark) = base(cluster)?;
     machines(of, &mut scenario, &mut notes);
-    let mut spark = settings(of, &mut notes);
+    let mut spark = settings(of, spark, &mut notes);
     let mut recorded = SparkRecorded::default();
-    let mut ran = Ran::default();
+    let mut ran = Ran::of(of);
     let mut before = groups[0].submit;
     for (number, group) in groups.iter().enumerate() {
         spark.pause.push(ms(group.submit - before));
         before = group.finish;
         for stage in &group.stages {
-            let built = of_stage(of, stage, (number, group), &mut ran, &mut notes);
+            let built = of_stage(stage, (number, group), &mut ran, &mut notes);
             recorded.stages.push((built.name.clone(), ran.length));
+            recorded.shuffle_remote = recorded.shuffle_remote.saturating_add(ran.remote);
+            recorded.shuffle_local = recorded.shuffle_local.saturating_add(ran.local);
             spark.stage.push(built);
         }
     }
     recorded.took = (before - groups[0].submit).max(0) as f64 / 1e3;
-    let counted = |task: &&Task| ran.tasks.contains(&task.id);
-    for task in of.tasks.iter().filter(counted) {
-        recorded.shuffle_remote += task.metrics.read.remote_bytes;
-        recorded.shuffle_local += task.metrics.read.local_bytes;
-    }
-    let wasted = of.tasks.len() - ran.tasks.len();
+    let wasted = of.tasks.len() - ran.taken;
     if wasted > 0 {
         notes.push(format!("{wasted} attempts at tasks that failed, were killed or run again are left out"));
     }
@@ -113,7 +120,7 @@ pub fn import(of: &Application, cluster: Option<(&str, &str)>) -> Result<SparkIm
         notes.push("the log breaks off before the application's end: its jobs so far are imported".to_owned());
     }
     scenario.name.clone_from(&of.id);
-    scenario.run.until = Time::from_secs_f64((recorded.took * 20.0).clamp(3_600.0, 31_536_000.0));
+    scenario.run.until = Time::from_secs_f64((recorded.took * 20.0).clamp(3_600.0, Run::LATEST.as_secs_f64()));
     scenario.spark = Some(spark);
     Ok(SparkImported { scenario, recorded, notes })
 }
@@ -122,13 +129,18 @@ fn ms(ms: i64) -> Time {
     Time::from_secs_f64((ms.max(0) as f64 / 1e3).min(604_800.0))
 }
 
-/// The cluster's scenario, which has nothing to run: it is read with a stage that does nothing.
-fn base(cluster: Option<(&str, &str)>) -> Result<Scenario, SparkImportError> {
+/// The cluster's scenario, which has nothing to run, and its settings of Spark: it is read with a stage that does
+/// nothing.
+fn base(cluster: Option<(&str, &str)>) -> Result<(Scenario, Spark), SparkImportError> {
     let (name, text) = cluster.unwrap_or(("spark", ""));
     let with = format!("{text}\n[[spark.stage]]\nname = \"none\"\n");
     match Scenario::parse(name, &with, &[]) {
-        Ok(scenario) if scenario.job.is_empty() && scenario.traffic.is_empty() => Ok(scenario),
-        Ok(_) => Err(SparkImportError::Occupied),
+        Ok(mut scenario) => match scenario.spark.take() {
+            Some(spark) if spark.stage.len() == 1 && scenario.job.is_empty() && scenario.traffic.is_empty() => {
+                Ok((scenario, Spark { stage: Vec::new(), pause: Vec::new(), ..spark }))
+            }
+            _ => Err(SparkImportError::Occupied),
+        },
         Err(error) => match Scenario::parse(name, text, &[]) {
             Ok(_) => Err(SparkImportError::Occupied),
             Err(_) => Err(SparkImportError::Scenario(error)),
@@ -160,9 +172,8 @@ fn machines(of: &Application, scenario: &mut Scenario, notes: &mut Vec<String>) 
     scenario.hdfs.replication = scenario.hdfs.replication.min(workers);
 }
 
-/// The settings that were set, where the model knows them.
-fn settings(of: &Application, notes: &mut Vec<String>) -> Spark {
-    let mut spark = Spark::default();
+/// The settings that were set, where the model knows them, in place of the cluster's.
+fn settings(of: &Application, mut spark: Spark, notes: &mut Vec<String>) -> Spark {
     let mut by_host: BTreeMap<&str, u32> = BTreeMap::new();
     for executor in of.executors.iter().filter(|executor| executor.removed_ms.is_none()) {
         *by_host.entry(&executor.host).or_default() += 1;
@@ -177,9 +188,10 @@ fn settings(of: &Application, notes: &mut Vec<String>) -> Spark {
             refused.push(format!("`{name}` is \"{value}\", which is not understood; the default is assumed"));
         }
     };
-    set("spark.locality.wait", &mut |value| time(value).map(|wait| spark.locality_wait = wait));
+    set("spark.locality.wait", &mut |value| {
+        time(value).map(|wait| (spark.locality_wait, spark.locality_wait_node) = (wait, None))
+    });
     set("spark.locality.wait.node", &mut |value| time(value).map(|wait| spark.locality_wait_node = Some(wait)));
-    set("spark.locality.wait.rack", &mut |value| time(value).map(|wait| spark.locality_wait_rack = Some(wait)));
     set("spark.scheduler.revive.interval", &mut |value| {
         time(value).map(|interval| spark.revive_interval = interval.max(Time::from_ms(1)).min(Time::from_secs(3_600)))
     });
@@ -211,14 +223,19 @@ fn groups<'a>(of: &'a Application, notes: &mut Vec<String>) -> Vec<Group<'a>> {
     if jobs.len() < of.jobs.len() {
         notes.push(format!("{} jobs that did not succeed are left out", of.jobs.len() - jobs.len()));
     }
+    let whole = |stage: &&Stage| stage.finish_ms.is_some() && stage.failure.is_empty() && stage.tasks > 0;
+    let mut attempts: BTreeMap<u32, Vec<&Stage>> = BTreeMap::new();
+    for stage in of.stages.iter().filter(whole) {
+        attempts.entry(stage.id).or_default().push(stage);
+    }
     for job in jobs {
         let Some(finish) = job.finish_ms else { continue };
-        // The last attempt at a stage is the one that succeeded.
         let mut stages: BTreeMap<u32, &Stage> = BTreeMap::new();
-        for stage in of.stages.iter().filter(|stage| job.stages.binary_search(&stage.id).is_ok()) {
-            let whole = stage.finish_ms.is_some() && stage.failure.is_empty() && stage.tasks > 0;
-            if whole && stage.submit_ms.is_some_and(|submit| submit >= job.submit_ms) && !taken.contains(&stage.id) {
-                stages.insert(stage.id, stage);
+        for number in job.stages.iter().filter(|number| !taken.contains(*number)) {
+            let own = |stage: &&&Stage| stage.submit_ms.is_some_and(|submit| submit >= job.submit_ms);
+            // The last attempt at a stage is the one that succeeded.
+            if let Some(stage) = attempts.get(number).and_then(|attempts| attempts.iter().rfind(own)) {
+                stages.insert(*number, stage);
             }
         }
         if stages.is_empty() {
@@ -239,46 +256,61 @@ fn groups<'a>(of: &'a Application, notes: &mut Vec<String>) -> Vec<Group<'a>> {
     groups
 }
 
-/// What is known of the stages before.
-#[derive(Default)]
-struct Ran {
-    /// Names by the data set that a stage computes: another job names the same stage anew, and skips it.
-    names: BTreeMap<u32, (String, i64)>,
+/// What is known of the stages: of all, and of those before.
+struct Ran<'a> {
+    /// Attempts that succeeded, by stage and its attempt.
+    succeeded: BTreeMap<(u32, u32), Vec<&'a Task>>,
     /// Data sets by stage.
     sets: BTreeMap<u32, u32>,
-    /// The tasks that are imported.
-    tasks: BTreeSet<u64>,
+    /// Names by the data set that a stage computes: another job names the same stage anew, and skips it.
+    names: BTreeMap<u32, (String, i64)>,
+    /// How many tasks are imported.
+    taken: usize,
     /// Seconds from the launch of the last stage's first task to the end of its last.
     length: f64,
+    /// Shuffle bytes that its tasks fetched from other executors, and read of their own.
+    remote: u64,
+    local: u64,
 }
 
-fn of_stage(
-    of: &Application,
-    stage: &Stage,
-    (number, group): (usize, &Group),
-    ran: &mut Ran,
-    notes: &mut Vec<String>,
-) -> SparkStage {
-    if ran.sets.is_empty() {
-        ran.sets = of.stages.iter().filter_map(|stage| Some((stage.id, stage.rdds.first()?.id))).collect();
+impl<'a> Ran<'a> {
+    fn of(of: &'a Application) -> Self {
+        let mut succeeded: BTreeMap<(u32, u32), Vec<&Task>> = BTreeMap::new();
+        for task in of.tasks.iter().filter(|task| task.end == TaskEnd::Succeeded) {
+            succeeded.entry(task.stage).or_default().push(task);
+        }
+        let sets = of.stages.iter().filter_map(|stage| Some((stage.id, stage.rdds.first()?.id))).collect();
+        Self { succeeded, sets, names: BTreeMap::new(), taken: 0, length: 0.0, remote: 0, local: 0 }
     }
+}
+
+fn of_stage(stage: &Stage, (number, group): (usize, &Group), ran: &mut Ran, notes: &mut Vec<String>) -> SparkStage {
     let words: String = stage.name.split(" at ").next().unwrap_or_default().chars().take(40).collect();
     let name = format!("{}: {words}", stage.id);
     let mut tasks: BTreeMap<u32, &Task> = BTreeMap::new();
-    for task in of.succeeded(stage) {
-        tasks.entry(task.index).or_insert(task);
+    for task in ran.succeeded.remove(&(stage.id, stage.attempt)).unwrap_or_default() {
+        if task.index < stage.tasks {
+            tasks.entry(task.index).or_insert(task);
+        }
     }
     let known: Vec<&Task> = tasks.values().copied().collect();
-    ran.tasks.extend(known.iter().map(|task| task.id));
+    let sum = |of: &dyn Fn(&Task) -> u64| known.iter().fold(0_u64, |sum, task| sum.saturating_add(of(task)));
+    ran.taken += known.len();
+    ran.remote = sum(&|task| task.metrics.read.remote_bytes);
+    ran.local = sum(&|task| task.metrics.read.local_bytes);
     let launched = known.iter().map(|task| task.launch_ms).min().unwrap_or(group.submit);
     let ended = known.iter().filter_map(|task| task.finish_ms).max().unwrap_or(launched);
     ran.length = (ended - launched).max(0) as f64 / 1e3;
 
     let mut parents: Vec<(String, i64)> = Vec::new();
+    let mut seen = BTreeSet::new();
     for parent in &stage.parents {
         match ran.sets.get(parent).and_then(|set| ran.names.get(set)) {
-            Some(parent) if !parents.contains(parent) => parents.push(parent.clone()),
-            Some(_) => {}
+            Some(parent) => {
+                if seen.insert(&parent.0) {
+                    parents.push(parent.clone());
+                }
+            }
             None => notes.push(format!("stage {name} reads of stage {parent}, which is not in the log")),
         }
     }
@@ -288,8 +320,7 @@ fn of_stage(
         ran.names.insert(rdd.id, (name.clone(), ended));
     }
     let each = |of: &dyn Fn(&Task) -> u64| -> Vec<u64> {
-        let sum: u64 = known.iter().map(|task| of(task)).sum();
-        let mean = sum / known.len().max(1) as u64;
+        let mean = sum(of) / known.len().max(1) as u64;
         (0..stage.tasks).map(|index| tasks.get(&index).map_or(mean, |task| of(task))).collect()
     };
     let bytes = |of: &dyn Fn(&Task) -> u64| -> Vec<Bytes> {
@@ -298,21 +329,23 @@ fn of_stage(
     };
     let read = each(&|task| task.metrics.read.remote_bytes + task.metrics.read.local_bytes);
     let reads = !parents.is_empty() && read.iter().any(|bytes| *bytes > 0);
-    let mean = |of: &dyn Fn(&Task) -> u64| known.iter().map(|task| of(task)).sum::<u64>() / known.len().max(1) as u64;
+    let result = sum(&|task| task.metrics.result_bytes) / known.len().max(1) as u64;
+    let reduce_locality = known.iter().any(|task| task.locality != super::Locality::ProcessLocal);
     let hdfs = stage.rdds.iter().any(|rdd| rdd.name.starts_with("hdfs:"));
+    let inputs = if hdfs { bytes(&|task| task.metrics.input_bytes) } else { Vec::new() };
     SparkStage {
         name,
         job: units::count(number),
         parents: if reads { parents.into_iter().map(|(name, _)| name).collect() } else { Vec::new() },
-        tasks: stage.tasks.clamp(1, 1_000_000),
-        inputs: if hdfs { bytes(&|task| task.metrics.input_bytes) } else { Vec::new() },
-        input_from: if hdfs { SparkPlace::Hdfs } else { SparkPlace::Local },
+        tasks: stage.tasks,
+        input_from: if inputs.is_empty() { SparkPlace::Local } else { SparkPlace::Hdfs },
+        inputs,
         works: each(&work).into_iter().map(|ms| Time::from_secs_f64((ms as f64 / 1e3).min(604_800.0))).collect(),
         shuffle_writes: bytes(&|task| task.metrics.write.bytes),
         shares: if reads { read.into_iter().map(|bytes| bytes as f64).collect() } else { Vec::new() },
-        reduce_locality: known.iter().any(|task| task.locality != super::Locality::ProcessLocal),
-        spill: Bytes::new(known.iter().map(|task| task.metrics.disk_spilled).sum()),
-        result: Bytes::new(mean(&|task| task.metrics.result_bytes)).min(Bytes::from_mib(1 << 11)),
+        reduce_locality: !reads || reduce_locality,
+        spill: Bytes::new(sum(&|task| task.metrics.disk_spilled)),
+        result: Bytes::new(result).min(Bytes::from_mib(1 << 11)),
         streamed: if reads { STREAMED } else { 1.0 },
         delay: ms(launched - ready),
         ..SparkStage::default()

@@ -1,28 +1,19 @@
 //! How a log's files are known: by name within a folder, by content elsewhere.
 
-/// What a file of a folder of event logs is, by its name.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum LogName {
-    /// A file of a rolling log, with its number: they follow one another in its order. A compacted file stands for all
-    /// before it.
-    Part {
-        /// Its number, from 1.
-        number: u64,
-        /// The history server has taken ended jobs out of it.
-        compact: bool,
-    },
-    /// The empty file that says whether the application has ended.
-    Status,
+/// A file of a rolling log, by its name.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct LogPart {
+    /// Its number, from 1: they follow one another in its order.
+    pub number: u64,
+    /// The history server has taken ended jobs out of it: it stands for all before it.
+    pub compact: bool,
 }
 
-impl LogName {
-    /// Of a name such as `events_2_app-20261126165157-0000.zstd` or `appstatus_app-20261126165157-0000.inprogress`.
+impl LogPart {
+    /// Of a name such as `events_2_app-20261126165157-0000.zstd`.
     pub fn of(name: &str) -> Option<Self> {
-        if name.starts_with("appstatus_") {
-            return Some(Self::Status);
-        }
         let (number, rest) = name.strip_prefix("events_")?.split_once('_')?;
-        Some(Self::Part { number: number.parse().ok()?, compact: rest.ends_with(".compact") })
+        Some(Self { number: number.parse().ok()?, compact: rest.ends_with(".compact") })
     }
 }
 

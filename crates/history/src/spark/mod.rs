@@ -14,7 +14,7 @@ mod settings;
 
 pub use codec::{Codec, open};
 pub use import::{SparkImportError, SparkImported, SparkRecorded, import};
-pub use log::{LogName, looks_like_log};
+pub use log::{LogPart, looks_like_log};
 pub use read::LogReader;
 
 use std::collections::BTreeMap;
@@ -282,12 +282,6 @@ impl Application {
     /// A property of Spark's, if it was set.
     pub fn property(&self, name: &str) -> Option<&str> {
         self.properties.get(name).map(String::as_str)
-    }
-
-    /// The attempts at a stage's attempt that succeeded.
-    pub fn succeeded(&self, stage: &Stage) -> impl Iterator<Item = &Task> {
-        let key = (stage.id, stage.attempt);
-        self.tasks.iter().filter(move |task| task.stage == key && task.end == TaskEnd::Succeeded)
     }
 
     /// When the last thing in it happened.

@@ -1,8 +1,9 @@
 //! Fuzzing: any bytes are a history, a configuration or a cluster's files, or are refused. `scripts/fuzz history text
 //! 300` looks for inputs that break a target; what it has found is in `__fuzz__` and is replayed here.
 
+use crate::spark_import::log;
 use history::import::{Settings, cluster};
-use history::spark::{LogReader, open};
+use history::spark::{LogReader, import as import_log, open};
 use history::{Compression, Format, Properties, job_id_within, read, unpack};
 
 /// What is read makes sense, and what is refused is refused at a place within the file.
@@ -96,6 +97,27 @@ fn spark() {
             [&b""[..], b"LZ4Block", b"\x82SNAPPY\0\0\0\0\x01\0\0\0\x01", b"\x28\xb5\x2f\xfd", b"\x1f\x8b\x08\0"]
         {
             let _ = open(&[magic, input].concat()[..]).map(|source| LogReader::default().feed(source));
+        }
+    });
+}
+
+/// An application of which times and counts are any numbers: what is read is imported, and what is imported is a
+/// scenario or is refused as one.
+#[test]
+fn spark_import() {
+    bolero::check!().with_type::<Vec<(u8, i64)>>().for_each(|values| {
+        let mut values = values.iter();
+        let text = log(&mut |usual| match values.next() {
+            Some((kind @ 0..64, value)) => value >> (kind % 64),
+            Some((64..96, value)) => usual.wrapping_add(value % 5_000),
+            _ => usual,
+        });
+        let mut reader = LogReader::default();
+        if let Ok(application) = reader.feed(text.as_bytes()).and_then(|()| reader.finish())
+            && let Ok(imported) = import_log(&application, None)
+        {
+            assert!(imported.recorded.took >= 0.0 && imported.recorded.stages.iter().all(|(_, length)| *length >= 0.0));
+            let _ = scenario::Scenario::parse("log", &imported.scenario.to_short_toml(), &[]);
         }
     });
 }

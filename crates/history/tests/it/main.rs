@@ -13,4 +13,5 @@ mod read;
 mod record;
 mod samples;
 mod spark;
+mod spark_import;
 mod text;

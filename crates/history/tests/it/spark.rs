@@ -3,7 +3,7 @@
 
 use crate::mutated::{Draw, mutate};
 use history::HistoryError;
-use history::spark::{Application, Codec, Locality, LogName, LogReader, TaskEnd, looks_like_log, open};
+use history::spark::{Application, Codec, Locality, LogPart, LogReader, TaskEnd, looks_like_log, open};
 use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
@@ -90,11 +90,11 @@ fn a_rolling_log_is_read_file_after_file() {
     reader.feed(&whole[at..]).unwrap();
     assert_eq!(reader.finish().unwrap(), application(&whole).unwrap());
 
-    let part = |number, compact| Some(LogName::Part { number, compact });
-    assert_eq!(LogName::of("events_12_app-20261126165157-0000.zstd"), part(12, false));
-    assert_eq!(LogName::of("events_2_local-1.compact"), part(2, true));
-    assert_eq!(LogName::of("appstatus_app-20261126165157-0000.inprogress"), Some(LogName::Status));
-    assert_eq!(LogName::of("job_1_0001.jhist"), None);
+    let part = |number, compact| Some(LogPart { number, compact });
+    assert_eq!(LogPart::of("events_12_app-20261126165157-0000.zstd"), part(12, false));
+    assert_eq!(LogPart::of("events_2_local-1.compact"), part(2, true));
+    assert_eq!(LogPart::of("appstatus_app-20261126165157-0000.inprogress"), None);
+    assert_eq!(LogPart::of("job_1_0001.jhist"), None);
 }
 
 /// A log that breaks off is read as far as it goes, as Spark's history server does: applications are killed.

@@ -2,7 +2,9 @@
 
 use super::reference::kinds;
 use results::metrics::Row;
-use results::{LINKS, Link, MASTER, Master, NODES, Node, RunResult, Value, summary, to_json};
+use results::{
+    LINKS, Link, MASTER, Master, NODES, Node, RunResult, SparkApplication, SparkTask, Value, summary, to_json,
+};
 use std::collections::BTreeSet;
 use units::{BitRate, Bytes, Time};
 
@@ -26,6 +28,34 @@ fn every_figure_has_a_name_a_unit_and_a_sentence() {
             assert_eq!(distinct.len(), of.len(), "two figures of {name} have one {place}: {of:?}");
         }
     }
+}
+
+/// Three tasks that wait for 100 days each: 25,920,000 s are more than the 18,446,744 s that 64 bits of picoseconds hold.
+#[test]
+fn waiting_of_many_tasks_together_is_told() {
+    let task = SparkTask {
+        stage: 0,
+        index: 0,
+        executor: 0,
+        node: hadoop::NodeId(1),
+        locality: spark::Locality::Any,
+        launch: Time::ZERO,
+        start: None,
+        end: None,
+        finish: None,
+        fetch_wait: Time::from_secs(8_640_000),
+        input_wait: Time::ZERO,
+        input_local: Bytes::ZERO,
+        input_remote: Bytes::ZERO,
+        shuffle_local: Bytes::ZERO,
+        shuffle_remote: Bytes::ZERO,
+        shuffle_write: Bytes::ZERO,
+        spill: Bytes::ZERO,
+        output: Bytes::ZERO,
+    };
+    let spark = SparkApplication { tasks: vec![task; 3], ..SparkApplication::default() };
+    let result = RunResult { spark: Some(spark), ..run() };
+    assert!(to_json(&result).contains("\"fetch_wait_s\": 25920000"), "{}", to_json(&result));
 }
 
 /// A link at 8 Mbit/s: 500 packets and 500,000 bytes in 2 s are a quarter of what it can carry.

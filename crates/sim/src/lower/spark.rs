@@ -2,17 +2,16 @@
 
 use scenario::{Scenario, SparkPlace, SparkStage};
 use spark::{Config, JobSpec, Place, Spark, StageSpec, TaskSpec};
-use units::{Bytes, Time};
+use units::Bytes;
 
 /// The application, if the scenario has one.
 pub(super) fn application(scenario: &Scenario) -> Option<Spark> {
     let spark = scenario.spark.as_ref()?;
-    let wait = |own: Option<Time>| own.unwrap_or(spark.locality_wait);
     let pause = |job: u32| spark.pause.get(job as usize).copied().unwrap_or_default();
     let config = Config {
         executors: spark.executors,
         cores: spark.executor_cores,
-        locality_waits: [wait(spark.locality_wait_node), wait(spark.locality_wait_rack)],
+        locality_wait: spark.locality_wait_node.unwrap_or(spark.locality_wait),
         reduce_locality: spark.reduce_locality,
         max_size_in_flight: spark.reducer_max_size_in_flight,
         max_reqs_in_flight: spark.reducer_max_reqs_in_flight,
@@ -26,8 +25,7 @@ pub(super) fn application(scenario: &Scenario) -> Option<Spark> {
         stages: Vec::new(),
     };
     let mut stages: Vec<StageSpec> = Vec::new();
-    for stage in &spark.stage {
-        let parents = spark.parents(stage);
+    for (stage, parents) in spark.stage.iter().zip(spark.parents()) {
         let read: Vec<Bytes> = parents.iter().map(|parent| written(&stages[*parent])).collect();
         stages.push(of_stage(stage, parents, read.into_iter().sum()));
     }

@@ -143,12 +143,13 @@ const MASTER_THROTTLE: [&str; 3] =
 const NODE_THROTTLE: [&str; 3] = ["node.idle-power=1 W", "node.battery=1 kJ", "node.throttle.sustained=1 W"];
 
 /// Ends that no scenario can have by themselves, and what is said of them.
-const REFUSED: [(&str, &str); 6] = [
+const REFUSED: [(&str, &str); 7] = [
     ("network.shape.burst=\"1 B\"", "could never pass this bucket"),
     ("network.wifi.rate=\"1 Gbit/s\"", "as set has no rate of 1 Gbit/s"),
     ("mapreduce.node-memory=\"1 MiB\"", "fits on no worker"),
     ("mapreduce.map-memory=\"1 MiB\"", "a sort buffer of 1 MiB does not fit"),
     ("job.shares=0", "all shares are zero"),
+    ("spark.stage.shares=0", "all shares are zero"),
     ("traffic.stop=\"0 ps\"", "before it starts"),
 ];
 

@@ -27,7 +27,7 @@ fn leave(fetches: &mut Fetches) -> Vec<FetchRequest> {
 fn requests_have_a_fifth_of_what_may_be_in_flight() {
     let mut fetches = fetches(blocks(10, 20, Bytes::from_mib(1)), LIMITS);
     let first = leave(&mut fetches);
-    assert!(first.iter().all(|request| request.bytes() == Bytes::from_mib(10)), "{first:?}");
+    assert!(first.iter().all(|request| request.bytes == Bytes::from_mib(10)), "{first:?}");
     assert_eq!((first.len(), fetches.in_flight()), (4, Bytes::from_mib(40)));
     // Blocks that are taken make room: not two of 1 MiB, as 38 + 10 is just within, but three and more.
     let address = first[0].address;

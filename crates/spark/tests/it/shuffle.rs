@@ -33,19 +33,22 @@ fn shares_divide_a_file() {
     );
 }
 
+/// 6,000 bytes of each of so many executors, `each` of them on a node.
+fn outputs(executors: u32, each: u32) -> Outputs {
+    let of = |executor| MapOutput {
+        executor: executor as usize,
+        node: NodeId(executor / each + 1),
+        disk: 0,
+        file: DiskStream { file: u64::from(executor), part: 0 },
+        length: Bytes::new(6_000),
+    };
+    Outputs((0..executors).map(|executor| Some(of(executor))).collect())
+}
+
 /// `REDUCER_PREF_LOCS_FRACTION` is 0.2: of five nodes with a fifth each all are preferred, of six none.
 #[test]
 fn a_node_with_a_fifth_is_preferred() {
-    let outputs = |nodes: u32| {
-        let of = |node| MapOutput {
-            executor: node as usize,
-            node: NodeId(node + 1),
-            disk: 0,
-            file: DiskStream { file: u64::from(node), part: 0 },
-            length: Bytes::new(6_000),
-        };
-        Outputs((0..nodes).map(|node| Some(of(node))).collect())
-    };
+    let outputs = |nodes: u32| outputs(nodes, 1);
     let even = Partition::new(&[], 2);
     assert_eq!(outputs(5).preferred(&even, 1).len(), 5);
     assert_eq!(outputs(6).preferred(&even, 1).len(), 0);
@@ -54,4 +57,13 @@ fn a_node_with_a_fifth_is_preferred() {
     assert_eq!(many.preferred(&even, 0), []);
     let fewer = Outputs((0..999).map(|_| outputs(1).0[0]).collect());
     assert_eq!(fewer.preferred(&even, 0), [NodeId(1)]);
+}
+
+/// `getLocationsWithLargestOutputs` sums by block manager, which is an executor: of six with a sixth each none is
+/// preferred, though two on a node have a third; of four, with a quarter each, the two nodes are.
+#[test]
+fn executors_of_a_node_do_not_count_together() {
+    let even = Partition::new(&[], 2);
+    assert_eq!(outputs(6, 2).preferred(&even, 0), []);
+    assert_eq!(outputs(4, 2).preferred(&even, 0), [NodeId(1), NodeId(2)]);
 }

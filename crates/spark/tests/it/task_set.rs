@@ -4,19 +4,13 @@ use hadoop::NodeId;
 use spark::task_set::{Locality, Offered, TaskSet};
 use units::Time;
 
-const WAITS: [Time; 2] = [Time::from_secs(3); 2];
-
-/// Nodes 1 and 2 are in rack 0, node 3 in rack 1.
-fn rack(node: NodeId) -> u32 {
-    u32::from(node.0 == 3)
-}
+const WAIT: Time = Time::from_secs(3);
 
 fn offer(set: &mut TaskSet, seconds: u64, node: u32) -> Offered {
-    let node = NodeId(node);
     let levels = set.levels();
     let mut last = Offered::Nothing;
     for most in levels {
-        last = set.offer(Time::from_secs(seconds), node, rack(node), most);
+        last = set.offer(Time::from_secs(seconds), NodeId(node), most);
         if let Offered::Task(..) = last {
             break;
         }
@@ -25,29 +19,27 @@ fn offer(set: &mut TaskSet, seconds: u64, node: u32) -> Offered {
 }
 
 /// `spark.locality.wait`: "how long to wait to launch a data-local task before giving up and launching it on a
-/// less-local node. The same wait will be used to step through multiple locality levels (process-local, node-local,
-/// rack-local and then any)": with 3 s a task of node 1 may run in its rack from 3 s on, elsewhere from 6 s on.
+/// less-local node". Standalone there is no rack between: with 3 s a task of node 1 may run anywhere from 3 s on.
 #[test]
-fn a_task_waits_for_its_node_then_its_rack() {
-    let mut set = TaskSet::new(Time::ZERO, &vec![vec![NodeId(1)]; 4], rack, WAITS);
-    assert_eq!(set.levels(), [Locality::Node, Locality::Rack, Locality::Any]);
+fn a_task_waits_for_its_node() {
+    let mut set = TaskSet::new(Time::ZERO, &vec![vec![NodeId(1)]; 4], WAIT);
+    assert_eq!(set.levels(), [Locality::Node, Locality::Any]);
     assert_eq!(offer(&mut set, 0, 1), Offered::Task(0, Locality::Node));
     assert_eq!(offer(&mut set, 2, 2), Offered::Held);
-    assert_eq!(offer(&mut set, 3, 2), Offered::Task(1, Locality::Rack));
-    assert_eq!(offer(&mut set, 5, 3), Offered::Held);
-    assert_eq!(offer(&mut set, 6, 3), Offered::Task(2, Locality::Any));
+    assert_eq!(offer(&mut set, 3, 2), Offered::Task(1, Locality::Any));
+    assert_eq!(offer(&mut set, 3, 1), Offered::Task(2, Locality::Node));
     assert_eq!(set.waiting(), 1);
 }
 
 /// Once everything that was offered was taken, the wait begins anew at the level that was used.
 #[test]
 fn a_reset_begins_the_wait_anew() {
-    let mut set = TaskSet::new(Time::ZERO, &vec![vec![NodeId(1)]; 4], rack, WAITS);
+    let mut set = TaskSet::new(Time::ZERO, &vec![vec![NodeId(1)]; 4], WAIT);
     assert_eq!(offer(&mut set, 2, 1), Offered::Task(0, Locality::Node));
     set.reset(Time::from_secs(2), Locality::Node);
     assert_eq!(offer(&mut set, 4, 2), Offered::Held);
-    assert_eq!(offer(&mut set, 5, 2), Offered::Task(1, Locality::Rack));
-    // It came to the rack; a local launch that takes all brings it back.
+    assert_eq!(offer(&mut set, 5, 2), Offered::Task(1, Locality::Any));
+    // Any place was allowed; a local launch that takes all brings it back.
     set.reset(Time::from_secs(6), Locality::Node);
     assert_eq!(offer(&mut set, 8, 2), Offered::Held);
 }
@@ -56,28 +48,29 @@ fn a_reset_begins_the_wait_anew() {
 #[test]
 fn a_task_without_preference_runs_at_once() {
     let preferred = [vec![NodeId(1)], Vec::new(), vec![NodeId(2)]];
-    let mut set = TaskSet::new(Time::ZERO, &preferred, rack, WAITS);
-    assert_eq!(set.levels(), [Locality::Node, Locality::NoPreference, Locality::Rack, Locality::Any]);
-    assert_eq!(offer(&mut set, 0, 3), Offered::Task(1, Locality::NoPreference));
+    let mut set = TaskSet::new(Time::ZERO, &preferred, WAIT);
+    assert_eq!(set.levels(), [Locality::Node, Locality::NoPreference, Locality::Any]);
+    assert_eq!(offer(&mut set, 0, 3), Offered::Task(1, Locality::Process));
     assert_eq!(offer(&mut set, 0, 3), Offered::Held);
     assert_eq!(offer(&mut set, 0, 2), Offered::Task(2, Locality::Node));
     assert_eq!(offer(&mut set, 0, 1), Offered::Task(0, Locality::Node));
     assert_eq!(offer(&mut set, 9, 1), Offered::Nothing);
 }
 
+/// `dequeueTask` says `PROCESS_LOCAL` of a task without preference: after its launch the wait begins anew at the first
+/// level, and tasks with a preference are held as before.
+#[test]
+fn a_task_without_preference_brings_no_other_nearer() {
+    let preferred = [vec![NodeId(1)], vec![NodeId(1)], Vec::new()];
+    let mut set = TaskSet::new(Time::ZERO, &preferred, WAIT);
+    assert_eq!(offer(&mut set, 0, 3), Offered::Task(2, Locality::Process));
+    set.reset(Time::ZERO, Locality::Process);
+    assert_eq!(offer(&mut set, 1, 2), Offered::Held);
+}
+
 /// With a wait of zero nothing is held.
 #[test]
 fn without_a_wait_a_task_runs_where_a_core_is_free() {
-    let mut set = TaskSet::new(Time::ZERO, &vec![vec![NodeId(1)]; 2], rack, [Time::ZERO; 2]);
+    let mut set = TaskSet::new(Time::ZERO, &vec![vec![NodeId(1)]; 2], Time::ZERO);
     assert_eq!(offer(&mut set, 0, 3), Offered::Task(0, Locality::Any));
-}
-
-/// A level at which nothing waits any more costs no time.
-#[test]
-fn no_time_is_lost_on_a_level_without_tasks() {
-    let preferred = [vec![NodeId(1)], Vec::new()];
-    let mut set = TaskSet::new(Time::ZERO, &preferred, rack, WAITS);
-    assert_eq!(offer(&mut set, 0, 1), Offered::Task(0, Locality::Node));
-    assert_eq!(offer(&mut set, 1, 3), Offered::Task(1, Locality::NoPreference));
-    assert_eq!(set.waiting(), 0);
 }

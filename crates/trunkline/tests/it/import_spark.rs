@@ -27,7 +27,8 @@ fn a_log_becomes_a_scenario_that_runs_as_recorded() {
     assert_eq!(text.matches("[[spark.stage]]").count(), 3, "{text}");
     let output = scratch.trunkline(&["run", "app.toml", "--out", "out"]);
     assert_eq!(code(&output), 0, "{}", said(&output));
-    assert!(printed(&output).contains("Spark: SUCCEEDED"), "{}", printed(&output));
+    let summary = printed(&output);
+    assert!(summary.contains("Spark: SUCCEEDED") && !summary.contains(" ps"), "{summary}");
     assert!(scratch.has("out/spark_tasks.parquet"));
     // A link of a twentieth of the rate is felt.
     let slow = ["run", "app.toml", "--out", "slow", "--set", "network.shape=[{ rate = \"500 Kbit/s\" }]"];
@@ -85,7 +86,7 @@ fn what_makes_no_scenario_is_refused_with_its_reason() {
         ),
         (&["import", "spark", "other"], "other is not an event log of Spark"),
         (&["import", "empty"], "no job of the application has succeeded"),
-        (&["import", &busy, "--cluster", "busy.toml"], "has a [job] or [spark] of its own"),
+        (&["import", &busy, "--cluster", "busy.toml"], "has a [job], [[traffic]] or [[spark.stage]] of its own"),
     ];
     for (args, expected) in cases {
         let output = scratch.trunkline(args);

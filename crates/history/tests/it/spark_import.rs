@@ -1,0 +1,138 @@
+//! Scenarios of event logs of Spark, where logs say what no application did, and where clusters have settings.
+
+use crate::spark::application;
+use history::spark::{SparkImportError, SparkImported, import};
+use scenario::Scenario;
+use serde_json::{Value, json};
+use units::{Bytes, Time};
+
+/// A log of two executors and two jobs, each of two stages of two tasks. `slot` is asked for each time and each count,
+/// with what would be usual.
+pub fn log(slot: &mut dyn FnMut(i64) -> i64) -> String {
+    let mut lines = vec![
+        json!({ "Event": "LogStart", "Spark Version": "4.1.1" }),
+        json!({ "Event": "EnvironmentUpdate",
+            "Spark Properties": { "spark.locality.wait": "5s", "spark.reducer.maxSizeInFlight": "24m" } }),
+        json!({ "Event": "ApplicationStart", "App Name": "a", "App ID": "app-1", "Timestamp": slot(1_000) }),
+    ];
+    for executor in 1..=2 {
+        lines.push(json!({ "Event": "ExecutorAdded", "Timestamp": slot(1_100), "Executor ID": executor.to_string(),
+            "Executor Info": { "Host": format!("w{executor}"), "Total Cores": 1 } }));
+    }
+    for job in 0..2 {
+        let (first, begin) = (2 * job, 2_000 + 10_000 * job);
+        lines.push(json!({ "Event": "JobStart", "Job ID": job, "Submission Time": slot(begin),
+            "Stage IDs": [first, first + 1] }));
+        for reads in [false, true] {
+            let (stage, at) = (first + i64::from(reads), begin + 4_000 * i64::from(reads));
+            let (read, write) = if reads { (5_500, 0) } else { (0, 11_000) };
+            for index in 0..2 {
+                lines.push(json!({ "Event": "TaskEnd", "Stage ID": stage, "Task End Reason": { "Reason": "Success" },
+                    "Task Info": { "Task ID": 2 * stage + index, "Index": index, "Launch Time": slot(at + 20),
+                        "Executor ID": (index + 1).to_string(), "Host": "w1", "Locality": "NODE_LOCAL",
+                        "Finish Time": slot(at + 3_000) },
+                    "Task Metrics": { "Result Size": slot(900), "Disk Bytes Spilled": slot(0),
+                        "Shuffle Read Metrics": { "Remote Bytes Read": slot(read), "Local Bytes Read": slot(read),
+                            "Fetch Wait Time": slot(10) },
+                        "Shuffle Write Metrics": { "Shuffle Bytes Written": slot(write),
+                            "Shuffle Write Time": slot(1_000_000) } } }));
+            }
+            let parents = if reads { vec![first, first] } else { Vec::new() };
+            lines.push(json!({ "Event": "StageCompleted", "Stage Info": { "Stage ID": stage,
+                "Stage Name": "count at a.py:1", "Number of Tasks": slot(2), "RDD Info": [{ "RDD ID": stage }],
+                "Parent IDs": parents, "Submission Time": slot(at), "Completion Time": slot(at + 3_010) } }));
+        }
+        lines.push(json!({ "Event": "JobEnd", "Job ID": job, "Completion Time": slot(begin + 7_500),
+            "Job Result": { "Result": "JobSucceeded" } }));
+    }
+    lines.push(json!({ "Event": "ApplicationEnd", "Timestamp": slot(30_000) }));
+    let text = |line: Value| format!("{line}\n").replace("\"Event\":\"", "\"Event\":\"SparkListener");
+    lines.into_iter().map(text).collect()
+}
+
+/// The log with one usual value replaced wherever it stands.
+fn with(usual: i64, other: i64) -> String {
+    log(&mut |value| if value == usual { other } else { value })
+}
+
+fn imported(text: &str, cluster: Option<&str>) -> Result<SparkImported, SparkImportError> {
+    import(&application(text.as_bytes()).unwrap(), cluster.map(|cluster| ("cluster", cluster)))
+}
+
+#[test]
+fn a_log_without_surprises() {
+    let imported = imported(&log(&mut |value| value), None).unwrap();
+    let spark = imported.scenario.spark.unwrap();
+    assert_eq!(spark.pause, [Time::ZERO, Time::from_ms(2_500)]);
+    let names: Vec<_> = spark.stage.iter().map(|stage| (&*stage.name, stage.job, stage.tasks)).collect();
+    assert_eq!(names, [("0: count", 0, 2), ("1: count", 0, 2), ("2: count", 1, 2), ("3: count", 1, 2)]);
+    // A parent that a log names twice is one parent.
+    assert_eq!(
+        (&spark.stage[1].parents[..], &spark.stage[3].parents[..]),
+        (&["0: count".to_owned()][..], &["2: count".to_owned()][..])
+    );
+    // 2.98 s, less 10 ms without a block and 1 ms of writing.
+    assert_eq!(spark.stage[0].works, [Time::from_ms(2_969); 2]);
+    assert_eq!(
+        (imported.recorded.took, imported.recorded.shuffle_remote, imported.recorded.shuffle_local),
+        (17.5, 22_000, 22_000)
+    );
+    assert_eq!((spark.locality_wait, spark.reducer_max_size_in_flight), (Time::from_secs(5), Bytes::from_mib(24)));
+}
+
+/// What a log states of tasks takes memory only as far as a scenario may have it.
+#[test]
+fn more_tasks_than_a_scenario_may_have_are_refused() {
+    let error = imported(&with(2, 4_000_000_000), None).unwrap_err().to_string();
+    assert_eq!(error, "the application has 16000000000 tasks; up to 1000000 are imported");
+    let most = imported(&with(2, 250_000), None).unwrap().scenario;
+    assert_eq!(most.spark.unwrap().stage[0].works.len(), 250_000);
+}
+
+#[test]
+fn times_that_cannot_be_are_refused() {
+    for (usual, other) in
+        [(2_000, -5), (9_500, i64::MAX), (2_020, i64::MIN), (5_000, 253_402_300_800_000), (30_000, -2)]
+    {
+        let error = application(with(usual, other).as_bytes()).unwrap_err().to_string();
+        let expected = format!("a time of {other} ms since 1970, where 0 to 253402300799999 are expected");
+        assert!(error.contains(&expected), "{usual}: {error}");
+    }
+    // Spark has -1 for a time that it does not know.
+    assert_eq!(application(with(1_000, -1).as_bytes()).unwrap().start_ms, 0);
+}
+
+/// Times that turn around make no time below zero, and sums of counts stay where they are greatest.
+#[test]
+fn what_contradicts_itself_is_imported_without_a_panic() {
+    let of = imported(&log(&mut |value| if value == 5_500 { i64::MAX } else { value }), None);
+    assert_eq!(of.unwrap().recorded.shuffle_remote, u64::MAX);
+    let late = imported(&with(2_020, 9_000), None).unwrap().scenario.spark.unwrap();
+    assert_eq!(late.stage[0].works, [Time::ZERO; 2]);
+}
+
+/// A run has an end that a scenario may have, however long the application took.
+#[test]
+fn an_application_of_months_can_run() {
+    let end = 2_000 + 100 * 86_400_000;
+    let scenario = imported(&with(19_500, end), None).unwrap().scenario;
+    assert_eq!(scenario.run.until, Time::from_secs(180 * 86_400));
+    Scenario::parse("months", &scenario.to_short_toml(), &[]).unwrap();
+}
+
+/// A cluster's file says what no log does; what a log says holds.
+#[test]
+fn settings_of_the_cluster_are_kept() {
+    let cluster = "[spark]\nlaunch-cost = \"2 ms\"\nlocality-wait-node = \"9 s\"\nreduce-locality = false\n\
+                   reducer-max-size-in-flight = \"96 MiB\"\nexecutors = 7\n";
+    let spark = imported(&log(&mut |value| value), Some(cluster)).unwrap().scenario.spark.unwrap();
+    assert_eq!((spark.launch_cost, spark.reduce_locality), (Time::from_ms(2), false));
+    assert_eq!((spark.reducer_max_size_in_flight, spark.executors), (Bytes::from_mib(24), 1));
+    // `spark.locality.wait` is what a wait for a node is where that has none of its own.
+    assert_eq!((spark.locality_wait, spark.locality_wait_node), (Time::from_secs(5), None));
+    for own in ["[[spark.stage]]\nname = \"own\"\n", "[[spark.stage]]\nname = \"none\"\n", "[job]\ninput = \"1 MB\"\n"]
+    {
+        let error = imported(&log(&mut |value| value), Some(own)).unwrap_err();
+        assert!(matches!(error, SparkImportError::Occupied), "{own}: {error}");
+    }
+}

@@ -1,0 +1,198 @@
+//! What no single key of an application of Spark shows: values that contradict each other, that are more than memory
+//! holds, or that have no effect.
+
+use super::check::{Check, MOST};
+use super::network::point_number;
+use super::{Scenario, Spark, SparkPlace, SparkStage};
+use std::collections::{BTreeMap, BTreeSet};
+use units::{Bytes, Quantity, Time};
+
+/// No more executors than this: as many as a cluster may have workers.
+const MOST_EXECUTORS: u64 = 100_000;
+/// No more blocks of shuffles: of each it is known whether its reader has it.
+const MOST_BLOCKS: u64 = 10 * MOST;
+/// No more bytes of one kind in a stage: as many as one key may have.
+const MOST_OF_STAGE: u64 = Bytes::from_mib(1 << 30).get();
+/// No more bytes in all stages together, so that no sum of them overflows.
+const MOST_BYTES: u64 = 1 << 60;
+
+/// What is wrong with an application.
+pub(super) fn check(check: &mut Check<'_>) {
+    let scenario: &Scenario = check.scenario;
+    let Some(spark) = &scenario.spark else { return };
+    if !scenario.job.is_empty() {
+        let message = "an application of Spark and jobs of MapReduce do not share a cluster here";
+        check.says("spark", message, "leave out one of them");
+    }
+    if spark.stage.is_empty() {
+        check.says("spark", "an application without a stage does nothing", "add [[spark.stage]]");
+    }
+    let executors = u64::from(spark.executors) * u64::from(scenario.cluster.workers);
+    if executors > MOST_EXECUTORS {
+        let message =
+            format!("{} on each of {} workers are {executors} executors", spark.executors, scenario.cluster.workers);
+        check.says("spark.executors", message, format!("at most {MOST_EXECUTORS} together"));
+    }
+    let points = scenario.network.points();
+    for (i, fault) in scenario.faults.iter().enumerate() {
+        let at_point = fault.node.as_deref().and_then(point_number).is_some_and(|number| number < points);
+        if fault.node.is_some() && !at_point && fault.slow.is_none() {
+            let message = "executors that are lost, and their shuffle files, are not modelled";
+            check.says(&format!("faults.{i}"), message, "`slow` for a node or a disk, or a fault of a link");
+        }
+    }
+    let jobs = spark.jobs();
+    if spark.pause.len() > jobs as usize {
+        let message = format!("{} pauses are before {jobs} jobs", spark.pause.len());
+        check.says("spark.pause", message, "at most one for each job");
+    }
+    let mut before = BTreeMap::new();
+    for (i, stage) in spark.stage.iter().enumerate() {
+        of_stage(check, i, stage, &before);
+        before.entry(stage.name.as_str()).or_insert(stage);
+    }
+    volumes(check, spark);
+}
+
+/// What is wrong with a stage behind others.
+fn of_stage(check: &mut Check<'_>, i: usize, stage: &SparkStage, before: &BTreeMap<&str, &SparkStage>) {
+    let path = |key: &str| format!("spark.stage.{i}.{key}");
+    if stage.name.is_empty() {
+        check.says(&format!("spark.stage.{i}"), "the stage has no name", "`name = \"count\"`, say");
+    } else if before.contains_key(stage.name.as_str()) {
+        check.says(&path("name"), "another stage has this name", "names are unique");
+    }
+    let mut named = BTreeSet::new();
+    for parent in &stage.parents {
+        if !named.insert(parent) {
+            let message = format!("`{parent}` is named twice, and its output is read once");
+            check.says(&path("parents"), message, "each parent once");
+        }
+        match before.get(parent.as_str()) {
+            None => {
+                let near = units::nearest(parent, before.keys().copied());
+                let help = match near {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None if before.is_empty() => "the first stage has none".to_owned(),
+                    None => "one of the stages that stand before it".to_owned(),
+                };
+                check.says(&path("parents"), format!("there is no stage `{parent}` before this one"), help);
+            }
+            Some(parent) if parent.job > stage.job => {
+                check.says(&path("parents"), "a parent is of a later job", "order the jobs by their stages");
+            }
+            Some(_) => {}
+        }
+    }
+    let tasks = stage.tasks as usize;
+    let lists = [
+        ("inputs", stage.inputs.len()),
+        ("works", stage.works.len()),
+        ("shuffle-writes", stage.shuffle_writes.len()),
+        ("shares", stage.shares.len()),
+        ("outputs", stage.outputs.len()),
+    ];
+    for (key, length) in lists.into_iter().filter(|(_, length)| *length != 0 && *length != tasks) {
+        check.says(&path(key), format!("{length} values are for {tasks} tasks"), "one for each task");
+    }
+    if !stage.shares.is_empty() && stage.shares.iter().all(|share| *share == 0.0) {
+        check.says(&path("shares"), "all shares are zero", "at least one above zero");
+    }
+    let size = |bytes: Bytes| (bytes > Bytes::ZERO).then(|| bytes.exact());
+    let work = (stage.work > Time::ZERO).then(|| stage.work.exact());
+    let twice = [
+        ("input", !stage.inputs.is_empty(), size(stage.input)),
+        ("work", !stage.works.is_empty(), work),
+        ("shuffle-write", !stage.shuffle_writes.is_empty(), size(stage.shuffle_write)),
+        ("output", !stage.outputs.is_empty(), size(stage.output)),
+    ];
+    for (key, _, value) in twice.into_iter().filter(|(_, listed, _)| *listed) {
+        let Some(value) = value else { continue };
+        let message = format!("it is said twice: {value} here, and task by task in `{key}s`");
+        check.says(&path(key), message, "leave out one of them");
+    }
+    let each = [("inputs", &stage.inputs), ("shuffle-writes", &stage.shuffle_writes), ("outputs", &stage.outputs)];
+    for (key, values) in each.into_iter().filter(|(_, values)| sum(values) > MOST_OF_STAGE) {
+        let message = format!("they are {} together", Bytes::new(sum(values)).exact());
+        check.says(&path(key), message, format!("at most {} together", Bytes::new(MOST_OF_STAGE).exact()));
+    }
+}
+
+/// What all stages together are too much of.
+fn volumes(check: &mut Check<'_>, spark: &Spark) {
+    let (mut tasks, mut blocks, mut bytes, mut in_hdfs) = (0_u64, 0_u64, 0_u64, 0_u64);
+    let block = check.scenario.hdfs.block.get();
+    for (stage, parents) in spark.stage.iter().zip(spark.parents()) {
+        let count = u64::from(stage.tasks);
+        tasks += count;
+        let written = |stage: &SparkStage| whole(stage.shuffle_write, &stage.shuffle_writes);
+        let input = whole(stage.input, &stage.inputs);
+        for of in [input, written(stage), stage.spill.get(), whole(stage.output, &stage.outputs)] {
+            bytes = bytes.saturating_add(of);
+        }
+        for parent in parents.into_iter().map(|parent| &spark.stage[parent]) {
+            blocks = blocks.saturating_add(count * u64::from(parent.tasks));
+            bytes = bytes.saturating_add(written(parent));
+        }
+        if SparkPlace::Hdfs == stage.input_from {
+            // Each task's part ends with a block that may not be full.
+            in_hdfs = in_hdfs.saturating_add((input / block).saturating_add(count));
+        }
+    }
+    let whole = Bytes::new(bytes).exact();
+    let block = Bytes::new(block).exact();
+    let too_much = [
+        (tasks > Spark::MOST_TASKS, format!("all stages have {tasks} tasks"), format!("at most {}", Spark::MOST_TASKS)),
+        (
+            blocks > MOST_BLOCKS,
+            format!("{blocks} blocks of shuffles are more than memory holds"),
+            format!("at most {MOST_BLOCKS}: of each stage its tasks, times those of each of its parents"),
+        ),
+        (bytes > MOST_BYTES, format!("all stages read and write {whole}"), "at most 1 EiB".to_owned()),
+        (
+            in_hdfs > MOST,
+            format!("input in blocks of {block} is {in_hdfs} blocks"),
+            format!("at most {MOST}: a larger `hdfs.block`"),
+        ),
+    ];
+    for (_, message, help) in too_much.into_iter().filter(|(is, ..)| *is) {
+        check.says("spark.stage", message, help);
+    }
+}
+
+fn sum(values: &[Bytes]) -> u64 {
+    values.iter().fold(0, |sum, value| sum.saturating_add(value.get()))
+}
+
+/// What tasks have together, or each for itself.
+fn whole(together: Bytes, each: &[Bytes]) -> u64 {
+    if each.is_empty() { together.get() } else { sum(each) }
+}
+
+/// What has no effect.
+pub(super) fn warn(check: &mut Check<'_>) {
+    let Some(spark) = &check.scenario.spark else { return };
+    if spark.locality_wait_node.is_some() && check.states("spark.locality-wait") {
+        let message = "it has no effect: a standalone cluster has no racks, and `locality-wait-node` says the rest";
+        check.says("spark.locality-wait", message, "one of the two");
+    }
+    for (i, stage) in spark.stage.iter().enumerate() {
+        let input = stage.input > Bytes::ZERO || stage.inputs.iter().any(|bytes| *bytes > Bytes::ZERO);
+        let output = stage.output > Bytes::ZERO || stage.outputs.iter().any(|bytes| *bytes > Bytes::ZERO);
+        let shuffles = !stage.parents.is_empty();
+        let idle = [
+            ("input-from", input, "the stage has no `input`"),
+            ("output-to", output, "the stage has no `output`"),
+            ("shares", shuffles, "the stage has no `parents` whose output it could divide"),
+            ("reduce-locality", shuffles, "the stage has no `parents`"),
+            ("work-per-mb", input || shuffles, "the stage reads nothing, having neither `input` nor `parents`"),
+            ("streamed", input || shuffles, "the stage reads nothing, having neither `input` nor `parents`"),
+        ];
+        for (key, heeded, why) in idle {
+            let path = format!("spark.stage.{i}.{key}");
+            if !heeded && check.states(&path) {
+                check.says(&path, format!("it has no effect: {why}"), "leave it out");
+            }
+        }
+    }
+}
