@@ -17,30 +17,54 @@ pub fn sketch_hash(key: &[u8]) -> u64 {
     hash_of_part(key, 0, key.len())
 }
 
-/// The hash of `text[begin..end]`. A part shorter than a word is read together with what stands before it, since a
-/// branch for each length costs more than the hash.
+/// The hash of `text[begin..end]`. A short key is read as two words of the text, of which bytes that are not the key's
+/// are taken away again: a branch for each length costs more than the hash.
 #[inline]
 pub fn hash_of_part(text: &[u8], begin: usize, end: usize) -> u64 {
-    const SECRET: u64 = 0xa076_1d64_78bd_642f;
-    let fold = |a: u64, b: u64| {
-        let product = u128::from(a) * u128::from(b);
-        product as u64 ^ (product >> 64) as u64
-    };
+    let length = end.wrapping_sub(begin);
+    let Some(last) = text.len().checked_sub(8) else { return hash_of_words(text, begin, end) };
+    if length >= 16 {
+        return hash_of_words(text, begin, end);
+    }
+    let start = start(length);
+    let folded = fold(start ^ eight(text, begin.min(last)), SECRET | 1);
+    let hash = std::hint::select_unpredictable(length < 8, start, folded);
+    let tail_begins = begin + (length & 8);
+    let read = tail_begins.min(last);
+    let tail = (eight(text, read) >> ((8 * (tail_begins - read)) & 63)) & !(u64::MAX << (8 * (length & 7)));
+    finish(hash, tail)
+}
+
+/// The same for a key of any length.
+fn hash_of_words(text: &[u8], begin: usize, end: usize) -> u64 {
     let key = text.get(begin..end).unwrap_or_default();
-    let start = SECRET ^ (key.len() as u64).wrapping_mul(0xe703_7ed1_a0b4_28db);
-    let hash = key.chunks_exact(8).fold(start, |hash, word| fold(hash ^ eight(word), SECRET | 1));
-    let rest = key.len() % 8;
-    let tail = match end.checked_sub(8).and_then(|last| text.get(last..end)) {
-        // A shift by all bits has none left.
-        Some(last) => eight(last).checked_shr(8 * (8 - rest as u32)).unwrap_or(0),
-        None => key[key.len() - rest..].iter().rev().fold(0, |tail, byte| tail << 8 | u64::from(*byte)),
-    };
-    mixed(fold(hash ^ tail, 0x8ebc_6af0_9c88_c6e3))
+    let words = key.chunks_exact(8);
+    let tail = words.remainder().iter().rev().fold(0, |tail, byte| tail << 8 | u64::from(*byte));
+    finish(words.fold(start(key.len()), |hash, word| fold(hash ^ eight(word, 0), SECRET | 1)), tail)
+}
+
+const SECRET: u64 = 0xa076_1d64_78bd_642f;
+
+#[inline]
+fn start(length: usize) -> u64 {
+    SECRET ^ (length as u64).wrapping_mul(0xe703_7ed1_a0b4_28db)
 }
 
 #[inline]
-fn eight(word: &[u8]) -> u64 {
-    u64::from_le_bytes([word[0], word[1], word[2], word[3], word[4], word[5], word[6], word[7]])
+fn fold(a: u64, b: u64) -> u64 {
+    let product = u128::from(a) * u128::from(b);
+    product as u64 ^ (product >> 64) as u64
+}
+
+#[inline]
+fn finish(hash: u64, tail: u64) -> u64 {
+    mixed(fold(hash ^ tail, 0x8ebc_6af0_9c88_c6e3))
+}
+
+/// Eight bytes of a text that has them.
+#[inline]
+fn eight(text: &[u8], begin: usize) -> u64 {
+    text.get(begin..).and_then(<[u8]>::first_chunk).map_or(0, |word| u64::from_le_bytes(*word))
 }
 
 /// SplitMix64's finalizer.

@@ -1,6 +1,7 @@
 //! The keys of a record: how they are found.
 
 use crate::json::{self, Step};
+use crate::words::words;
 use memchr::{memchr, memchr_iter};
 use regex::bytes::Regex;
 use std::fmt;
@@ -27,7 +28,7 @@ struct Span {
 
 impl Span {
     #[inline]
-    const fn of_record(range: &Range<usize>) -> Self {
+    const fn of_record(range: Range<usize>) -> Self {
         Self { begin: range.start, end: range.end << 1 }
     }
 
@@ -62,7 +63,7 @@ impl Keys {
     /// Adds a part of the record.
     #[inline]
     pub fn push_part(&mut self, range: Range<usize>) {
-        self.spans.push(Span::of_record(&range));
+        self.spans.push(Span::of_record(range));
     }
 
     /// How many there are.
@@ -86,6 +87,18 @@ impl Keys {
     pub(crate) fn parts<'a>(&'a self, record: &'a [u8]) -> impl Iterator<Item = (&'a [u8], Range<usize>)> {
         let own: &[u8] = &self.own;
         self.spans.iter().map(move |span| (if span.end & 1 == 0 { record } else { own }, span.begin..span.end >> 1))
+    }
+
+    /// Where the keys stand in the record, if all do.
+    #[inline]
+    pub(crate) fn of_record(&self) -> Option<impl ExactSizeIterator<Item = Range<usize>>> {
+        self.own.is_empty().then(|| self.spans.iter().map(|span| span.begin..span.end >> 1))
+    }
+
+    /// Their bytes.
+    #[inline]
+    pub(crate) fn bytes(&self) -> u64 {
+        self.spans.iter().map(|span| (span.end >> 1) - span.begin).sum::<usize>() as u64
     }
 
     /// One of them, by its place among them from 0; nothing behind the last.
@@ -260,58 +273,8 @@ impl Hint for KeyRule {
                 }
                 keys.room = room;
             }
-            Self::Tokens => tokens(record, |token| keys.push_part(token)),
+            Self::Tokens => words(record, &mut keys.spans, Span::of_record),
             Self::Line => keys.push_part(0..record.len()),
         }
     }
-}
-
-/// The words between the white space of Java's `StringTokenizer`: blank, tab, LF, CR, form feed. White space of 64
-/// bytes is found at once, as bits, since a branch for each byte or word of eight would often be guessed wrong.
-#[inline]
-fn tokens(record: &[u8], mut found: impl FnMut(Range<usize>)) {
-    let mut begin = 0;
-    let mut end_at = |end: usize| {
-        if end > begin {
-            found(begin..end);
-        }
-        begin = end + 1;
-    };
-    for (number, bytes) in record.chunks(64).enumerate() {
-        let words = bytes.chunks_exact(8);
-        let rest = words.remainder();
-        let behind = bytes.len() - rest.len();
-        let mut low = words.enumerate().fold(0, |low, (place, word)| low | low_bytes(word) << (8 * place));
-        low |= rest
-            .iter()
-            .enumerate()
-            .fold(0, |low, (place, byte)| low | u64::from(*byte <= b' ') << place)
-            .checked_shl(behind as u32)
-            .unwrap_or(0);
-        while low != 0 {
-            let place = low.trailing_zeros() as usize;
-            if is_space(bytes[place]) {
-                end_at(64 * number + place);
-            }
-            low &= low - 1;
-        }
-    }
-    end_at(record.len());
-}
-
-#[inline]
-const fn is_space(byte: u8) -> bool {
-    const SPACE: u64 = 1 << b' ' | 1 << b'\t' | 1 << b'\n' | 1 << b'\r' | 1 << 0x0c;
-    byte <= b' ' && SPACE >> byte & 1 == 1
-}
-
-/// Which of eight bytes are a blank or less: a bit for each.
-#[inline]
-fn low_bytes(word: &[u8]) -> u64 {
-    const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
-    let word = u64::from_le_bytes([word[0], word[1], word[2], word[3], word[4], word[5], word[6], word[7]]);
-    // A byte's highest bit stays clear if the byte is 0x20 or less: 0x21 + 0x5f carries into it.
-    let low = !(((word & LOW) + 0x5f5f_5f5f_5f5f_5f5f) | word) & !LOW;
-    // The product has the eight bits side by side at its upper end.
-    (low >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
 }

@@ -22,6 +22,7 @@ mod recent;
 mod record;
 mod saving;
 mod value;
+mod words;
 
 pub use distinct::Distinct;
 pub use distribute::{Distributor, Packed, node_of_record};

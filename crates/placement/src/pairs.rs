@@ -1,6 +1,7 @@
 //! How many pairs of a key and a node there are: what a combiner leaves of a job's pairs, by how records are placed.
 
 use crate::histogram::mixed;
+use std::ops::Range;
 
 /// The most keys that are kept: 32 MiB of hashes.
 const ROOM: usize = 1 << 22;
@@ -58,43 +59,53 @@ impl PairSample {
     pub fn count(&self, nodes: u32) -> PairCount {
         let nodes = nodes.max(1);
         let Numbered { numbers, counts } = Numbered::of(&self.hashes);
-        let by_key = |hash: u64| (mixed(hash) % u64::from(nodes)) as u32;
-        let (mut first, mut rarest) = (Vec::with_capacity(self.ends.len()), Vec::with_capacity(self.ends.len()));
-        // The records of each key, in their order, key after key.
-        let mut records_of = vec![0_u32; numbers.len()];
-        let mut at: Vec<u32> = starts(&counts);
-        let mut begin = 0;
-        for (record, end) in (0..).zip(&self.ends) {
-            let keys = begin..*end as usize;
-            first.push(by_key(self.hashes[begin]));
-            let place = keys.clone().min_by_key(|place| (counts[numbers[*place] as usize], numbers[*place]));
-            rarest.push(by_key(self.hashes[place.unwrap_or(begin)]));
-            for place in keys {
-                let at = &mut at[numbers[place] as usize];
-                records_of[*at as usize] = record;
-                *at += 1;
-            }
-            begin = *end as usize;
-        }
+        let (numbers, counts) = (&numbers, &counts);
+        let by_key = |place: usize| (mixed(self.hashes[place]) % u64::from(nodes)) as u32;
+        let rarest = |keys: Range<usize>| {
+            let begin = keys.start;
+            keys.min_by_key(|place| (counts[numbers[*place] as usize], numbers[*place])).unwrap_or(begin)
+        };
         let records = self.ends.len() as u64;
-        let native = |record: u32| (u64::from(record) * u64::from(nodes) / records.max(1)) as u32;
-        let mut pairs = [0; 3];
-        // The last key that was seen on each node, from 1.
-        let mut last_key = vec![[0_u32; 3]; nodes as usize];
-        let mut begin = 0;
-        for (key, count) in (1..).zip(&counts) {
-            for record in &records_of[begin..begin + *count as usize] {
-                let at = [native(*record), first[*record as usize], rarest[*record as usize]];
-                for (rule, node) in at.into_iter().enumerate() {
-                    let last = &mut last_key[node as usize][rule];
-                    pairs[rule] += u64::from(*last != key);
-                    *last = key;
-                }
-            }
-            begin += *count as usize;
+        let pairs = |node_of: &dyn Fn(usize) -> u32| self.pairs(numbers, counts.len(), nodes, node_of);
+        PairCount {
+            native: pairs(&|record| (record as u64 * u64::from(nodes) / records) as u32),
+            first: pairs(&|record| by_key(self.keys(record).start)),
+            rarest: pairs(&|record| by_key(rarest(self.keys(record)))),
+            split: counts.len() as u64,
         }
-        let [native, first, rarest] = pairs;
-        PairCount { native, first, rarest, split: counts.len() as u64 }
+    }
+
+    /// Where a record's keys stand in `hashes`.
+    #[inline]
+    fn keys(&self, record: usize) -> Range<usize> {
+        let begin = if record == 0 { 0 } else { self.ends[record - 1] };
+        begin as usize..self.ends[record] as usize
+    }
+
+    /// Counts the pairs of so many keys, by their numbers, where `node_of` places records: node after node.
+    fn pairs(&self, numbers: &[u32], keys: usize, nodes: u32, node_of: &dyn Fn(usize) -> u32) -> u64 {
+        let of_record: Vec<u32> = (0..self.ends.len()).map(node_of).collect();
+        let mut of_node = vec![0; nodes as usize];
+        for node in &of_record {
+            of_node[*node as usize] += 1;
+        }
+        let mut at = starts(&of_node);
+        let mut records = vec![0_u32; of_record.len()];
+        for (record, node) in (0..).zip(&of_record) {
+            let at = &mut at[*node as usize];
+            records[*at as usize] = record;
+            *at += 1;
+        }
+        // The last node on which each key was seen, from 1.
+        let mut last_node = vec![0; keys];
+        let mut pairs = 0;
+        for record in records {
+            let node = of_record[record as usize] + 1;
+            for number in &numbers[self.keys(record as usize)] {
+                pairs += u64::from(std::mem::replace(&mut last_node[*number as usize], node) != node);
+            }
+        }
+        pairs
     }
 }
 

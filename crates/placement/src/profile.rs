@@ -179,13 +179,14 @@ impl<H: Hint> Profile<H> {
         let bytes = |key: usize| fixed.unwrap_or(key as u64);
         let mut hashes = std::mem::take(&mut self.hashes);
         hashes.clear();
-        let mut exchange = 0;
-        hashes.extend(keys.parts(record).map(|(text, range)| {
-            let hash = hash_of_part(text, range.start, range.end);
-            exchange += bytes(range.len()) + value;
-            self.recent.fetch(hash);
-            hash
-        }));
+        match keys.of_record() {
+            Some(ranges) => hashes.extend(ranges.map(|range| hash_of_part(record, range.start, range.end))),
+            None => hashes.extend(keys.parts(record).map(|(text, range)| hash_of_part(text, range.start, range.end))),
+        }
+        for hash in &hashes {
+            self.recent.fetch(*hash);
+        }
+        let exchange = hashes.len() as u64 * (fixed.unwrap_or(0) + value) + fixed.map_or(keys.bytes(), |_| 0);
         self.sample.record(&hashes);
         self.exchange += exchange;
         match self.layout {
@@ -241,6 +242,7 @@ impl<H: Hint> Profile<H> {
     }
 
     /// Adds weight to a key that does not come often, or has not yet; its bucket.
+    #[inline(never)]
     fn rare(&mut self, hash: u64, key: &[u8], weight: u64, record: &[u8]) -> Result<u32, ScanError> {
         self.distinct.add(hash);
         let bucket = self.bucketing.bucket(key).ok_or_else(|| ScanError::Type {

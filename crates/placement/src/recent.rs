@@ -2,31 +2,37 @@
 //! keys, and what is known of a key needs not be found again for each.
 
 use crate::histogram::HeavyKeys;
+use std::collections::BTreeMap;
 
-/// Places. What a hit looks at is 256 KiB, and 128 KiB of weights, which share a core's second cache with the sketch.
-const PLACES: usize = 1 << 14;
+/// Places: 256 KiB, which share a core's second cache with the sketch.
+const PLACES: usize = 1 << BITS;
+const BITS: u32 = 14;
 /// The longest key that has a place.
 const LONGEST: usize = 39;
 /// A key's credit at first, and at most. Each key that finds its place taken costs the one in it one; at none it takes
 /// the place. So rare keys that pass by do not drive out those that come often.
-const CREDIT: [u8; 2] = [1, 15];
+const CREDIT: [u64; 2] = [1, 15];
+/// The bit of a mark that says that a key has the place, above those of its credit.
+const TAKEN: u64 = CREDIT[1] + 1;
 
 /// A table in which each key has one place.
 #[derive(Clone, Debug)]
 pub struct Recent {
     places: Vec<Place>,
-    /// Weight of each place's key that the histogram does not know of yet.
-    weights: Vec<u64>,
+    /// By place, what its weight cannot hold.
+    carried: BTreeMap<usize, u64>,
     /// The keys themselves, which are looked at only when they leave.
     keys: Vec<Key>,
 }
 
-#[derive(Clone, Copy, Debug)]
+/// 16 bytes, so that a hit reads and writes one line of a cache.
+#[derive(Clone, Copy, Debug, Default)]
 struct Place {
-    hash: u64,
+    /// The bits of the key's hash that do not tell the place, in the room of the others [`TAKEN`] and the credit.
+    mark: u64,
     bucket: u32,
-    taken: bool,
-    credit: u8,
+    /// Weight that the histogram does not know of yet, the lower half of it.
+    weight: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -37,10 +43,9 @@ struct Key {
 
 impl Recent {
     pub fn new() -> Self {
-        let place = Place { hash: 0, bucket: 0, taken: false, credit: 0 };
         Self {
-            places: vec![place; PLACES],
-            weights: vec![0; PLACES],
+            places: vec![Place::default(); PLACES],
+            carried: BTreeMap::new(),
             keys: vec![Key { length: 0, bytes: [0; LONGEST] }; PLACES],
         }
     }
@@ -49,58 +54,84 @@ impl Recent {
     /// are fetched side by side, where a lookup waits for each before it knows what is next.
     #[inline]
     pub fn fetch(&self, hash: u64) {
-        std::hint::black_box(self.places[at(hash)].hash);
+        std::hint::black_box(self.places[at(hash)].mark);
     }
 
     /// Adds weight to a key that has a place; its bucket.
     #[inline]
     pub fn add(&mut self, hash: u64, weight: u64) -> Option<u32> {
         let place = &mut self.places[at(hash)];
-        if place.hash != hash || !place.taken {
+        // Of the key's own place the credit alone is left.
+        let credit = place.mark ^ mark(hash);
+        if credit > CREDIT[1] {
             return None;
         }
-        if place.credit < CREDIT[1] {
-            place.credit += 1;
+        place.mark += u64::from(credit < CREDIT[1]);
+        let sum = u64::from(place.weight) + weight;
+        place.weight = sum as u32;
+        let bucket = place.bucket;
+        if sum > u64::from(u32::MAX) {
+            self.carry(at(hash), sum);
         }
-        if weight > 0 {
-            self.weights[at(hash)] += weight;
-        }
-        Some(place.bucket)
+        Some(bucket)
     }
 
     /// Adds weight to a key that has no place. What gets none, and what leaves one, goes to the histogram.
     #[inline]
     pub fn admit(&mut self, hash: u64, key: &[u8], bucket: u32, weight: u64, heavy: &mut HeavyKeys) {
         let place = &mut self.places[at(hash)];
-        if place.credit > 0 || key.len() > LONGEST {
-            place.credit = place.credit.saturating_sub(1);
+        let credit = place.mark & CREDIT[1];
+        if credit > 0 || key.len() > LONGEST {
+            place.mark -= u64::from(credit > 0);
             if weight > 0 {
                 heavy.add(hash, key, weight);
             }
             return;
         }
-        let (held, known) = (&mut self.keys[at(hash)], &mut self.weights[at(hash)]);
-        if *known > 0 {
-            heavy.add(place.hash, &held.bytes[..held.length as usize], *known);
+        self.leave(at(hash), heavy);
+        self.places[at(hash)] = Place { mark: mark(hash) | CREDIT[0], bucket, weight: weight as u32 };
+        if !self.carried.is_empty() {
+            self.carried.remove(&at(hash));
         }
-        *place = Place { hash, bucket, taken: true, credit: CREDIT[0] };
-        *known = weight;
+        if weight > u64::from(u32::MAX) {
+            self.carry(at(hash), weight);
+        }
+        let held = &mut self.keys[at(hash)];
         held.length = key.len() as u8;
         held.bytes[..key.len()].copy_from_slice(key);
     }
 
+    /// Keeps the upper half of a weight.
+    #[cold]
+    fn carry(&mut self, at: usize, weight: u64) {
+        *self.carried.entry(at).or_default() += weight >> 32 << 32;
+    }
+
+    /// Gives the weight of a place's key to a histogram.
+    fn leave(&self, at: usize, heavy: &mut HeavyKeys) {
+        let (place, held) = (&self.places[at], &self.keys[at]);
+        let carried = if self.carried.is_empty() { 0 } else { self.carried.get(&at).copied().unwrap_or(0) };
+        let weight = carried + u64::from(place.weight);
+        if weight > 0 {
+            let hash = (at as u64) << (u64::BITS - BITS) | place.mark >> BITS;
+            heavy.add(hash, &held.bytes[..held.length as usize], weight);
+        }
+    }
+
     /// Gives all to a histogram.
     pub fn give(&self, heavy: &mut HeavyKeys) {
-        for ((place, held), weight) in self.places.iter().zip(&self.keys).zip(&self.weights) {
-            if *weight > 0 {
-                heavy.add(place.hash, &held.bytes[..held.length as usize], *weight);
-            }
-        }
+        (0..PLACES).for_each(|at| self.leave(at, heavy));
     }
 }
 
 /// The highest bits: the lower ones of both halves choose the sketch's counters.
 #[inline]
 fn at(hash: u64) -> usize {
-    (hash >> 50) as usize
+    (hash >> (u64::BITS - BITS)) as usize
+}
+
+/// The mark of a key in its place, without credit.
+#[inline]
+fn mark(hash: u64) -> u64 {
+    hash << BITS | TAKEN
 }

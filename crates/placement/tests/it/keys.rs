@@ -145,3 +145,23 @@ proptest! {
         }
     }
 }
+
+/// White space, its neighbours, and bytes beyond ASCII.
+const BYTES: &[u8] = b" \t\r\n\x0c\x0b\x00\x08\x0e\x1f!az\x7f\x80\xa0\xc3\xff";
+
+proptest! {
+    /// Words of any bytes, in lines that end anywhere in a block of 64: those between the bytes that Java's
+    /// `StringTokenizer` takes for white space.
+    #[test]
+    fn tokens_are_what_stands_between_white_space(
+        line in prop::collection::vec(prop::sample::select(BYTES), 0..300),
+        word in 0..90_usize,
+    ) {
+        let line = [vec![b'w'; word], line].concat();
+        let mut keys = Keys::new();
+        "tokens".parse::<KeyRule>().expect("a rule").keys(&line, &mut keys);
+        let is_space = |byte: &u8| b" \t\n\r\x0c".contains(byte);
+        let expected: Vec<&[u8]> = line.split(is_space).filter(|word| !word.is_empty()).collect();
+        prop_assert_eq!(keys.iter(&line).collect::<Vec<_>>(), expected);
+    }
+}

@@ -3,7 +3,7 @@
 use crate::support::Zipf;
 use des::RandomStream;
 use placement::{
-    Bucketing, Engine, Exchange, KeyRule, KeyType, Keys, Layout, Node, Plan, Profile, Saving, ScanError,
+    Bucketing, Engine, Exchange, HeavyKey, KeyRule, KeyType, Keys, Layout, Node, Plan, Profile, Saving, ScanError,
     best_host_share, node_of_record,
 };
 use proptest::prelude::*;
@@ -64,6 +64,24 @@ fn weights_are_exact_however_keys_come_and_go() {
         assert!(heaviest.iter().any(|heavy| heavy.key == key.as_bytes()), "{key}");
     }
     assert!((profile.distinct() / exact.len() as f64 - 1.0).abs() < 0.0244);
+}
+
+/// A key's weight is whole beyond 32 bits, in whatever steps it comes.
+#[test]
+fn weights_are_exact_beyond_32_bits() {
+    const VALUE: u64 = (1 << 31) + 12_345;
+    for value in [VALUE, VALUE << 10] {
+        let mut profile = Profile::new(rule("tokens"), bucketing(16), Layout::Split, Some(value));
+        for _ in 0..5 {
+            profile.record(b"one two one", 12).expect("words");
+        }
+        let of = |key: &[u8], count: u64| HeavyKey {
+            key: key.to_vec(),
+            most: count * (value + 5),
+            least: count * (value + 5),
+        };
+        assert_eq!(profile.heaviest(), [of(b"one", 10), of(b"two", 5)]);
+    }
 }
 
 #[test]
