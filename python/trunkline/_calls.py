@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 import re
 import sys
@@ -16,6 +17,7 @@ import polars as pl
 from trunkline import _trunkline
 from trunkline._results import Advice, Comparison, Estimate, Result, Runs, Study
 from trunkline._scenario import Scenario
+from trunkline.errors import InputError
 
 __all__ = ["advise", "compare", "estimate", "import_history", "remedies", "repeat", "run", "studies", "study"]
 
@@ -45,6 +47,21 @@ def _scenario(scenario: Scenario | PathLike) -> Scenario:
     return scenario if isinstance(scenario, Scenario) else Scenario.load(scenario)
 
 
+def _whole(name: str, value: int, least: int, most: int) -> int:
+    """A whole number within its range, which is that of the program's option."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = least - 1
+    if not least <= number <= most:
+        raise InputError(f"{name}: {value!r} is not a whole number from {least:,} to {most:,}")
+    return number
+
+
+def _threads(threads: int | None) -> int | None:
+    return None if threads is None else _whole("threads", threads, 1, 1024)
+
+
 def _file_name(name: str) -> str:
     """A name as one part of a path, as the program makes it."""
     plain = "".join(c if c.isalnum() or c in "-_." else "-" for c in name)
@@ -70,7 +87,7 @@ def run(
         The result. A job that fails is no exception: see `Result.failure`.
     """
     if capture is not None and out is None:
-        raise ValueError("packets are captured into a folder: name `out`")
+        raise InputError("packets are captured into a folder: name `out`")
     return Result(_trunkline.run(_scenario(scenario)._inner, out, capture, _told(progress, 1)))
 
 
@@ -91,8 +108,7 @@ def repeat(
             are not run again, unless `fresh`.
         threads: runs at the same time; the cores of this machine where left out. Results do not depend on it.
     """
-    if not 1 <= runs <= 10_000:
-        raise ValueError("runs: 1 to 10,000")
+    runs, threads = _whole("runs", runs, 1, 10_000), _threads(threads)
     inner = _scenario(scenario)._inner
     return Runs(*_trunkline.repeat(inner, runs, out, fresh, threads, _told(progress, runs)))
 
@@ -110,17 +126,23 @@ def compare(
     Args:
         scenarios: two or more.
         runs: seeds of each, from the first one's on.
-        names: what to call them; their own names, told apart by numbers, where left out.
+        names: what to call them; their own names where left out, or their files where names are the same.
         out: a folder for `comparison.json` and the page.
     """
+    runs, threads = _whole("runs", runs, 1, 10_000), _threads(threads)
     if len(scenarios) < 2:
-        raise ValueError("there is nothing to compare: name two scenarios")
+        raise InputError("there is nothing to compare: name two scenarios")
     read = [_scenario(scenario) for scenario in scenarios]
     called = list(names) if names is not None else [scenario.name for scenario in read]
     if len(called) != len(read):
-        raise ValueError(f"{len(called)} names for {len(read)} scenarios")
-    if names is None and len(set(called)) < len(called):
-        called = [f"{name} {number}" for number, name in enumerate(called, 1)]
+        raise InputError(f"{len(called)} names for {len(read)} scenarios")
+    if len(set(called)) < len(called):
+        if names is not None:
+            raise InputError("two scenarios cannot have one name")
+        # As the program does; of one file with changes there may be several.
+        called = [str(scenario.path or scenario.name) for scenario in read]
+        if len(set(called)) < len(called):
+            called = [f"{name} {number}" for number, name in enumerate(called, 1)]
     inner = [scenario._inner for scenario in read]
     return Comparison(*_trunkline.compare(inner, called, runs, out, threads, _told(progress, runs * len(read))))
 
@@ -154,6 +176,9 @@ def study(
         figures: only these, by their ids.
         out: its folder, `results/studies/NAME` where left out. Finished runs there are not made again.
     """
+    if seeds is not None:
+        seeds = _whole("seeds", seeds, 1, 1000)
+    threads = _threads(threads)
     called = Path(name).name or "study"
     folder = out if out is not None else Path("results", "studies", f"{called}-quick" if quick else called)
     told = _told(progress, 0)
@@ -188,10 +213,9 @@ def advise(
         only, without: remedies, by their ids (`remedies()`).
         out: its folder, `results/advise-NAME` where left out. Finished runs there are not made again.
     """
-    if not 2 <= runs <= 1000:
-        raise ValueError("runs: 2 to 1,000")
+    runs, threads = _whole("runs", runs, 2, 1000), _threads(threads)
     if only and without:
-        raise ValueError("`only` leaves nothing for `without` to take away: give one of them")
+        raise InputError("`only` leaves nothing for `without` to take away: give one of them")
     read = _scenario(scenario)
     folder = Path(out) if out is not None else Path("results", _file_name(f"advise-{read.name}"))
     lists = list(keep), list(only), list(without)
@@ -237,7 +261,7 @@ def import_history(
         check: whether the scenario is run beside the record.
     """
     if not files:
-        raise ValueError("there is no history")
+        raise InputError("there is no history")
     given = None if cluster is None else (os.fspath(cluster), _text(cluster))
     paths: list[Any] = list(files)
     told = _told(progress, 1)
@@ -259,8 +283,6 @@ def import_history(
 
 
 def _text(path: PathLike) -> str:
-    from trunkline.errors import InputError
-
     try:
         return Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
