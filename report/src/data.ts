@@ -17,6 +17,8 @@ export interface ReportData {
   end_s: number;
   /** In the order of the scenario; none when the run is plain traffic. */
   jobs: Job[];
+  /** Of an application of Spark alone. */
+  spark?: Spark;
   /** Of many jobs alone. */
   job_classes?: JobClass[];
   /** Of a run that was given up alone. */
@@ -69,6 +71,31 @@ export interface Job {
   maps?: number;
   reduces?: number;
   size?: number;
+}
+
+/** An application of Spark; of very many stages, those that took longest. */
+export interface Spark {
+  state: Job['state'];
+  reason: string;
+  /** From the first job's submission to the last one's end. */
+  took_s: number | null;
+  executors: number;
+  stages: SparkStage[];
+  left_out: number;
+}
+
+/** A stage; volumes are in bytes, the fetch wait is a task's on average. */
+export interface SparkStage {
+  name: string;
+  tasks: number;
+  done: number;
+  submit_s: number | null;
+  finish_s: number | null;
+  input: number;
+  shuffle_read: number;
+  shuffle_remote: number;
+  shuffle_write: number;
+  fetch_wait_s: number;
 }
 
 /** States of disks over time; of very many disks, those that were woken most often. */

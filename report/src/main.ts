@@ -22,6 +22,7 @@ import { studyPage } from './study';
 import { STUDY_SCHEMA, type Study } from './study-data';
 import { sweepPage } from './sweep';
 import { SWEEP_SCHEMA, type Sweep } from './sweep-data';
+import { stages } from './spark';
 import { mountTip } from './tip';
 import { mediumOf } from './words';
 
@@ -113,11 +114,12 @@ function page(data: ReportData): void {
   }
 
   const medium = mediumOf(data);
-  /** A time in all plots, and the chart of tasks in sight. */
+  /** A time in all plots, and the chart of tasks in sight, or without tasks that of resources. */
   const span = (from: number, to: number): void => {
     const room = Math.max((to - from) * 0.1, data.end_s * 0.005);
     axis.show({ from: from - room, to: to + room });
-    document.getElementById('tasks')?.scrollIntoView({ block: 'start' });
+    const chart = document.getElementById('tasks') ?? document.getElementById('resources');
+    chart?.scrollIntoView({ block: 'start' });
   };
   const attempt = (i: number): void => span(data.attempts.start_ms[i]! / 1000, data.attempts.end_ms[i]! / 1000);
   const theme = themeButton();
@@ -128,6 +130,7 @@ function page(data: ReportData): void {
     jobs(data.jobs, data.job_classes ?? [], medium, span),
     data.stalled ? stalled(data.stalled) : null,
     ...told(data.jobs).map((job) => whereTimeWent(job, data.jobs.length > 1, medium, { attempt, span }, data.flows)),
+    data.spark ? stages(data.spark, span) : null,
     data.comparison ? comparison(data.comparison) : null,
     summary(data),
     traffic(data.traffic),

@@ -1,7 +1,7 @@
 // What ran and how it ended, and where the time went.
 
 import { completionPlot, MOST_CURVES } from './completion';
-import type { Balance, Comparison, Count, Flows, Job, ReportData, Traffic } from './data';
+import type { Balance, Comparison, Count, Flows, Job, ReportData, Spark, Traffic } from './data';
 import { el, section } from './dom';
 import { errorTable } from './errors';
 import { causeBar } from './causes';
@@ -28,6 +28,22 @@ function headline(job: Job, named: boolean): HTMLElement {
       `submit to ${job.state === 'unfinished' ? 'the end of the run' : 'finish'}${launched}`,
     ),
     job.reason === '' ? null : el('span', { class: 'reason' }, job.reason),
+  );
+}
+
+function application(spark: Spark): HTMLElement {
+  const what = `application of Spark on ${format.count(spark.executors)} executors`;
+  return el(
+    'p',
+    { class: 'headline' },
+    el('span', { class: `state ${spark.state}` }, STATES[spark.state]),
+    spark.took_s === null ? null : el('span', { class: 'big' }, format.seconds(spark.took_s)),
+    el(
+      'span',
+      { class: 'muted' },
+      spark.took_s === null ? `an ${what}` : `from the first job’s submission to the last one’s end: an ${what}`,
+    ),
+    spark.reason === '' ? null : el('span', { class: 'reason' }, spark.reason),
   );
 }
 
@@ -60,14 +76,16 @@ export function header(data: ReportData, themeButton: HTMLElement): HTMLElement 
       ? [allJobs(data.jobs)]
       : data.jobs.length > 0
         ? data.jobs.map((job) => headline(job, data.jobs.length > 1))
-        : [
-            el(
-              'p',
-              { class: 'headline' },
-              el('span', { class: 'big' }, format.seconds(data.end_s)),
-              el('span', { class: 'muted' }, 'of simulated traffic, no job'),
-            ),
-          ];
+        : data.spark
+          ? [application(data.spark)]
+          : [
+              el(
+                'p',
+                { class: 'headline' },
+                el('span', { class: 'big' }, format.seconds(data.end_s)),
+                el('span', { class: 'muted' }, 'of simulated traffic, no job'),
+              ),
+            ];
   return el('header', {}, titled(data.title, data.changes, themeButton), ...lines);
 }
 

@@ -5,7 +5,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse, type ReportData } from '../src/data';
 import { frames, launch, open as openIn, type Opened, write } from './browser';
-import { teraSort, traffic, wordCount } from './sample';
+import { spark, teraSort, traffic, wordCount } from './sample';
 
 const SHOTS = new URL('../dist-test/', import.meta.url).pathname;
 
@@ -194,6 +194,7 @@ test.each([
   ['job', wordCount],
   ['hundred nodes', teraSort],
   ['traffic', traffic],
+  ['spark', spark],
 ] as const)('a phone of 390 pixels shows the page of %s without a scroll bar below', async (name, data) => {
   // Names of imported jobs have nowhere to break.
   const { page, troubles } = await open({ ...data(), title: 'job_1795217314114_0002_of_somebody' }, 390);
@@ -291,6 +292,25 @@ test('every axis of every chart says what it shows and in which unit', async () 
     'Goodput, Delivered in order in Mbit/s',
     'Queues, Packets in queue',
   ]);
+  await page.close();
+});
+
+test('an application of Spark shows its stages, and leads from one to its time', async () => {
+  const { page, troubles } = await open(spark());
+  expect(await page.textContent('header')).toMatch(/Not finished.*an application of Spark on 8 executors/);
+  const rows = await page.$$eval('#stages tbody tr', (all) =>
+    all.map((row) => [...row.children].map((cell) => cell.textContent!.replace(/\u00a0|\u202f/g, ' '))),
+  );
+  expect(rows).toEqual([
+    ['scan', '32', '50 ms', '400 ms', '4 GB', '', '', '400 MB', ''],
+    ['join_of_orders_and_customers_by_key', '3 of 16', '500 ms', '', '', '500 MB', '438 MB', '', '68.5 ms'],
+  ]);
+  expect(await page.textContent('#stages caption')).toContain('12 stages that took less are left out');
+  const before = await views(page);
+  await page.click('#stages button');
+  await frames(page);
+  expect(await views(page)).not.toEqual(before);
+  expect(troubles).toEqual([]);
   await page.close();
 });
 

@@ -657,3 +657,34 @@ export function traffic(): ReportData {
     flows: flowsBetween(names, 320, 0.8, rng, 262_144, 3e8),
   };
 }
+
+/** An application of Spark with a stage that the run's end cut short. */
+export function spark(): ReportData {
+  const volumes = { input: 0, shuffle_read: 0, shuffle_remote: 0, shuffle_write: 0, fetch_wait_s: 0 };
+  return {
+    ...traffic(),
+    title: 'spark-join',
+    traffic: [],
+    spark: {
+      state: 'unfinished',
+      reason: '',
+      took_s: null,
+      executors: 8,
+      left_out: 12,
+      stages: [
+        { ...volumes, name: 'scan', tasks: 32, done: 32, submit_s: 0.05, finish_s: 0.45, input: 4e9, shuffle_write: 4e8 },
+        {
+          ...volumes,
+          name: 'join_of_orders_and_customers_by_key',
+          tasks: 16,
+          done: 3,
+          submit_s: 0.5,
+          finish_s: null,
+          shuffle_read: 5e8,
+          shuffle_remote: 4.38e8,
+          fetch_wait_s: 0.0685,
+        },
+      ],
+    },
+  };
+}

@@ -109,8 +109,8 @@ impl fmt::Display for HistoryError {
             Problem::UnknownFormat { what: Some(what), .. } => write!(f, "not a job history, but {what}"),
             Problem::UnknownFormat { start, what: None } => write!(
                 f,
-                "not a job history: expected `Avro-Binary`, `Avro-Json`, `Meta VERSION=`, or the JSON of Rumen or SLS, \
-                 found `{start}`"
+                "not a job history: expected `Avro-Binary`, `Avro-Json`, `Meta VERSION=`, or the JSON of Rumen, of SLS or \
+                 of Spark's event logs, found `{start}`"
             ),
             Problem::Truncated { within } => {
                 write!(f, "the file ends within {within}: fetch it again, it is truncated")

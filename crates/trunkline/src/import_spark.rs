@@ -110,7 +110,7 @@ fn compared(imported: &SparkImported, result: &RunResult) -> (String, Option<Str
 
 /// From the launch of a stage's first task to the end of its last, in seconds.
 fn of_stage(spark: &SparkApplication, number: usize) -> Option<f64> {
-    let tasks = || spark.tasks.iter().filter(|task| task.stage as usize == number);
+    let tasks = || spark.tasks.iter().filter(|task| task.stage == number);
     let first = tasks().map(|task| task.launch).min()?;
     let last = tasks().map(|task| task.finish).max()??;
     Some(last.saturating_sub(first).as_secs_f64())

@@ -50,7 +50,7 @@ pub fn of_spark(text: &mut String, spark: &SparkApplication, screen: &Screen) {
         .optional(&[2, 5]);
     for number in numbers {
         let stage = &spark.stages[number];
-        let tasks = || spark.tasks.iter().filter(|task| task.stage as usize == number);
+        let tasks = || spark.tasks.iter().filter(|task| task.stage == number);
         let remote: Bytes = tasks().map(|task| task.shuffle_remote).sum();
         let local: Bytes = tasks().map(|task| task.shuffle_local).sum();
         let waited: Time = tasks().map(|task| task.fetch_wait).sum();

@@ -23,6 +23,9 @@ pub struct ReportData {
     pub end_s: f64,
     /// Jobs in the order of the scenario; none for plain traffic.
     pub jobs: Vec<Job>,
+    /// An application of Spark; left out where there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spark: Option<Spark>,
     /// Of many jobs, how long those of each class of size took, and behind them all; left out of few.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub job_classes: Vec<JobClass>,
@@ -103,6 +106,48 @@ pub struct Job {
     pub critical_path: Vec<Segment>,
     /// Why it took as long as it did, the costliest causes first.
     pub findings: Vec<Finding>,
+}
+
+/// An application of Spark.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Spark {
+    /// `succeeded`, `failed` or `unfinished`.
+    pub state: &'static str,
+    /// Why, if it did not succeed.
+    pub reason: String,
+    /// From the first job's submission to the last one's end, if it came to that.
+    pub took_s: Option<f64>,
+    /// Its executors.
+    pub executors: u32,
+    /// Its stages; of very many, those that took longest.
+    pub stages: Vec<SparkStage>,
+    /// How many others there are.
+    pub left_out: u32,
+}
+
+/// A stage of Spark. Volumes are in bytes.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SparkStage {
+    /// Its name.
+    pub name: String,
+    /// Its tasks.
+    pub tasks: u32,
+    /// Those that are done.
+    pub done: u32,
+    /// When its tasks were handed to the scheduler, if they were.
+    pub submit_s: Option<f64>,
+    /// When the last of them was done.
+    pub finish_s: Option<f64>,
+    /// What its tasks read of files.
+    pub input: u64,
+    /// What they read of shuffles.
+    pub shuffle_read: u64,
+    /// That part of it that came over the network.
+    pub shuffle_remote: u64,
+    /// What they wrote for shuffles.
+    pub shuffle_write: u64,
+    /// How long a task had no shuffle block to work on, as a mean.
+    pub fetch_wait_s: f64,
 }
 
 /// A cause of a job's length.

@@ -4,7 +4,7 @@ use super::data::{
     Attempts, Balance, Count, Drawn, Finding, Flows, Happening, Imbalance, Job, Node, Phase, ReportData, Segment,
     Stalled, Traffic, Waits,
 };
-use super::{SCHEMA, connections, disks, field, many, place, series, setup};
+use super::{SCHEMA, connections, disks, field, many, place, series, setup, spark};
 use crate::job::JOB_BYTES;
 use crate::metrics::Row;
 use crate::network::NETWORK;
@@ -39,6 +39,7 @@ impl ReportData {
             fidelity: if result.has_packets() { "packet" } else { "flow" },
             end_s: result.ended_at.as_secs_f64(),
             jobs: many::jobs(result, &carried),
+            spark: result.spark.as_ref().map(spark::spark),
             job_classes: many::classes(result),
             stalled: result.stall.as_ref().map(stalled),
             network: network(result),
@@ -97,6 +98,14 @@ const fn phase_number(phase: crate::Phase) -> u8 {
     }
 }
 
+pub(super) const fn state(state: JobState) -> &'static str {
+    match state {
+        JobState::Succeeded => "succeeded",
+        JobState::Failed => "failed",
+        JobState::Unfinished => "unfinished",
+    }
+}
+
 pub(super) const fn cause(waiting: Waiting) -> &'static str {
     match waiting {
         Waiting::Cpu => "cpu",
@@ -125,11 +134,7 @@ pub(super) fn job_of(job: &crate::Job, number: usize, result: &RunResult, carrie
     };
     Job {
         name: job.name.clone(),
-        state: match job.state {
-            JobState::Succeeded => "succeeded",
-            JobState::Failed => "failed",
-            JobState::Unfinished => "unfinished",
-        },
+        state: state(job.state),
         reason: job.reason.clone(),
         submit_s: seconds(job.submit),
         launch_s: job.launch.map(seconds),

@@ -14,6 +14,7 @@ mod place;
 mod recorded;
 mod series;
 mod setup;
+mod spark;
 
 pub use data::{
     Attempts, Balance, Chart, Comparison, ComparisonRow, Count, DiskLane, Disks, Fact, Finding, Flows, Happening, Job,

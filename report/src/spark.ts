@@ -1,0 +1,57 @@
+// An application of Spark: its stages, one below the other.
+
+import type { Spark, SparkStage } from './data';
+import { el, section } from './dom';
+import * as format from './format';
+
+const HEAD = [
+  'Stage',
+  'Tasks',
+  'Submitted',
+  'Took',
+  'Read',
+  'Shuffle in',
+  'Over the network',
+  'Shuffle out',
+  'Fetch wait',
+];
+
+function cells(stage: SparkStage): string[] {
+  const { submit_s: submit, finish_s: finish } = stage;
+  return [
+    (stage.done === stage.tasks ? '' : `${format.count(stage.done)} of `) + format.count(stage.tasks),
+    submit === null ? '' : format.seconds(submit),
+    submit === null || finish === null ? '' : format.seconds(finish - submit),
+    ...[stage.input, stage.shuffle_read, stage.shuffle_remote, stage.shuffle_write].map((bytes) =>
+      bytes > 0 ? format.bytes(bytes) : '',
+    ),
+    stage.shuffle_read > 0 ? format.seconds(stage.fetch_wait_s) : '',
+  ];
+}
+
+/** The stages as a table; a stage's name shows its time in all plots. */
+export function stages(spark: Spark, show: (from: number, to: number) => void): HTMLElement {
+  const name = (stage: SparkStage): HTMLElement => {
+    const { submit_s: from, finish_s: to } = stage;
+    if (from === null || to === null) return el('th', { scope: 'row' }, stage.name);
+    const button = el('button', { type: 'button', class: 'quiet' }, stage.name);
+    button.addEventListener('click', () => show(from, to));
+    return el('th', { scope: 'row' }, button);
+  };
+  const rows = spark.stages.map((stage) =>
+    el('tr', {}, name(stage), ...cells(stage).map((cell) => el('td', { class: 'number' }, cell))),
+  );
+  const top = HEAD.map((head, k) => el('th', { scope: 'col', ...(k > 0 ? { class: 'number' } : {}) }, head));
+  const more = spark.left_out > 0 ? ` ${format.count(spark.left_out)} stages that took less are left out.` : '';
+  const wait = 'A fetch wait is how long a task had no shuffle block to work on, on average.';
+  const said = `Times since the run’s begin. ${wait}`;
+  return section(
+    'stages',
+    'Stages',
+    el(
+      'div',
+      { class: 'table', tabindex: '0' },
+      el('table', {}, el('caption', {}, said + more), el('thead', {}, el('tr', {}, ...top)), el('tbody', {}, ...rows)),
+    ),
+  );
+}
