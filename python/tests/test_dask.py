@@ -12,7 +12,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from conftest import SWEEP
+from conftest import PROGRAM, SWEEP
 
 import trunkline
 from trunkline import _dask
@@ -245,6 +245,68 @@ def test_a_worker_without_the_package_that_joins_is_told(plan: Path, cluster: Cl
 
     with pytest.raises(trunkline.MissingError, match="cannot load trunkline"):
         trunkline.sweep(plan, client=cluster.address, out=plan.parent / "out", progress=replace)
+
+
+#: A client with an address, a plan and a folder.
+CLIENT = """
+import sys
+import trunkline
+
+plan, address, out, dataset = sys.argv[1:]
+trunkline.sweep(plan, client=address, out=out, dataset=dataset)
+"""
+
+
+def kept(folder: Path) -> dict[str, int]:
+    """The records in a sweep's folder, with when they were written in nanoseconds."""
+    runs = folder / "runs"
+    there = runs.glob("[0-9a-f]*.json") if runs.is_dir() else []
+    return {record.name: record.stat().st_mtime_ns for record in there}
+
+
+def test_a_sweep_goes_on_after_its_client_was_killed(plan: Path, cluster: Cluster) -> None:
+    cluster.worker()
+    out, rows = plan.parent / "out", plan.parent / "rows"
+    words = [sys.executable, "-c", CLIENT, str(plan), cluster.address, str(out), str(rows)]
+    client = subprocess.Popen(words, env=cluster.environment, stderr=subprocess.PIPE)
+    assert client.stderr is not None
+    while len(kept(out)) < 5 and client.poll() is None:
+        time.sleep(0.01)
+    client.kill()
+    assert client.wait() == -signal.SIGKILL, client.stderr.read().decode()
+    client.stderr.close()
+    before = kept(out)
+    assert 5 <= len(before) < 20
+    swept = trunkline.sweep(plan, client=cluster.address, out=out, dataset=str(rows))
+    # What was kept is not made again.
+    after = kept(out)
+    assert len(after) == 20 and all(after[name] == when for name, when in before.items())
+    alone = trunkline.sweep(plan, out=plan.parent / "alone", threads=1)
+    assert swept.json == alone.json and files(out) == files(plan.parent / "alone")
+    made = pl.read_parquet(rows / "*.parquet")
+    assert made.sort("run").equals(alone.runs.sort("run"))
+    assert [name.suffix for name in rows.iterdir()] == [".parquet"] * len(list(rows.iterdir()))
+
+
+def test_the_program_passes_a_wish_to_stop_on(plan: Path, cluster: Cluster) -> None:
+    cluster.worker()
+    out = plan.parent / "out"
+    # Enough that it is not over by then.
+    plan.write_text(plan.read_text().replace("seeds = 5", "seeds = 500"))
+    words = [PROGRAM, "sweep", plan, "--dask", cluster.address, "--quiet", "--out", out]
+    environment = cluster.environment | {"TRUNKLINE_PYTHON": sys.executable}
+    program = subprocess.Popen(
+        [*map(str, words)], env=environment, stderr=subprocess.PIPE, start_new_session=True, text=True
+    )
+    while len(kept(out)) < 5 and program.poll() is None:
+        time.sleep(0.01)
+    # To the program alone, as a service manager or a batch system may.
+    program.terminate()
+    _, said = program.communicate()
+    assert program.returncode == 130, said
+    assert "finished runs are kept; the same command goes on from there" in said
+    with pytest.raises(ProcessLookupError):
+        os.killpg(program.pid, 0)
 
 
 def test_what_progress_raises_is_raised(plan: Path, cluster: Cluster) -> None:
