@@ -30,7 +30,7 @@ mod _trunkline {
     #[pymodule_export]
     use crate::outcome::Outcome;
     #[pymodule_export]
-    use crate::scenario::{Scenario, keys, schema};
+    use crate::scenario::{Scenario, file_name, keys, schema};
     #[pymodule_export]
     use crate::sweep::{Folder, Plan, make_run};
     #[pymodule_export]

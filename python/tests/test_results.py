@@ -229,6 +229,24 @@ def test_an_imported_history_is_the_programs(tmp_path: Path, program: Program) -
     assert {"key", "value", "why"} == set(imported.assumed.columns)
 
 
+def test_an_event_log_is_imported_as_the_program_does(program: Program, tmp_path: Path) -> None:
+    logs = ROOT / "crates/history/tests/spark"
+    log, cluster = logs / "wordcount-10mbit.lz4", logs / "cluster-10mbit.toml"
+    imported = trunkline.import_history(log, cluster=cluster)
+    printed = program("import", log, "--cluster", cluster, "-o", "app.toml")
+    theirs = Scenario.load(tmp_path / "app.toml")
+    assert imported.scenario.digest == theirs.digest and imported.scenario.name == theirs.name
+    assert imported.notes == []
+    took = imported.check.row(0, named=True)
+    assert took["figure"] == "first submission to last end" and abs(took["error"]) <= 0.1
+    # The table that the program prints: the same lines, rounded.
+    lines = [line for line in printed.splitlines() if line.strip()][-imported.check.height :]
+    for line, row in zip(lines, imported.check.iter_rows(named=True), strict=True):
+        assert f"{row['recorded']:.1f} {row['unit']}" in line and f"{row['predicted']:.1f} {row['unit']}" in line
+    with pytest.raises(trunkline.InputError, match="neither `job` nor `described` nor `written_by`"):
+        trunkline.import_history(log, job="job_1")
+
+
 def test_what_is_no_history_is_told(tmp_path: Path) -> None:
     (tmp_path / "x.jhist").write_text("not a history")
     with pytest.raises(trunkline.InputError, match="x.jhist"):

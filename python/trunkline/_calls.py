@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import operator
 import os
-import re
 import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import polars as pl
 
@@ -60,12 +59,6 @@ def _whole(name: str, value: int, least: int, most: int) -> int:
 
 def _threads(threads: int | None) -> int | None:
     return None if threads is None else _whole("threads", threads, 1, 1024)
-
-
-def _file_name(name: str) -> str:
-    """A name as one part of a path, as the program makes it."""
-    plain = "".join(c if c.isalnum() or c in "-_." else "-" for c in name)
-    return plain if plain.strip(".") else "run"
 
 
 def run(
@@ -217,7 +210,7 @@ def advise(
     if only and without:
         raise InputError("`only` leaves nothing for `without` to take away: give one of them")
     read = _scenario(scenario)
-    folder = Path(out) if out is not None else Path("results", _file_name(f"advise-{read.name}"))
+    folder = Path(out) if out is not None else Path("results", _trunkline.file_name(f"advise-{read.name}"))
     lists = list(keep), list(only), list(without)
     inner = read._inner
     text = _trunkline.advise(inner, objective, budget, runs, *lists, folder, threads, _told(progress, 0))
@@ -226,7 +219,7 @@ def advise(
 
 @dataclass(frozen=True)
 class Imported:
-    """A recorded job as a scenario."""
+    """A recorded job, or an application of Spark, as a scenario."""
 
     #: The scenario.
     scenario: Scenario
@@ -234,6 +227,8 @@ class Imported:
     history: Path
     #: What the history does not say: `key`, `value`, `why`.
     assumed: pl.DataFrame
+    #: What else a reader should know, sentences: of an event log of Spark.
+    notes: list[str]
     #: The scenario's run beside the record: `figure`, `unit`, `recorded`, `predicted`, `error` (a part of 1).
     check: pl.DataFrame
 
@@ -253,7 +248,8 @@ def import_history(
     """Turns the history of a real job into a calibrated scenario, as `trunkline import` does.
 
     Args:
-        files: its history, compressed or not, its `job_*_conf.xml`, or folders of such.
+        files: its history, compressed or not, its `job_*_conf.xml`, or folders of such; or the event log of an
+            application of Spark, a file or the folder of a rolling log.
         cluster: a scenario whose machines, network and settings are the cluster's.
         job: which job of several, by its identifier.
         described: the run's description, a TOML file, as `--run` takes it.
@@ -262,28 +258,19 @@ def import_history(
     """
     if not files:
         raise InputError("there is no history")
-    given = None if cluster is None else (os.fspath(cluster), _text(cluster))
-    paths: list[Any] = list(files)
     told = _told(progress, 1)
-    found = _trunkline.import_history(paths, given, job, described, written_by, check, told)
-    text, history, assumed, lines = found
+    found = _trunkline.import_history(list(files), cluster, job, described, written_by, check, told)
+    text, name, history, assumed, notes, lines = found
     rows = [
-        (figure, unit, recorded, predicted, predicted / recorded - 1.0 if recorded > 0.0 else None)
+        (figure, unit, recorded, predicted, predicted / recorded - 1.0 if predicted and recorded > 0.0 else None)
         for figure, unit, recorded, predicted in lines
     ]
     numbers = dict.fromkeys(["recorded", "predicted", "error"], pl.Float64)
     schema = {"figure": pl.String, "unit": pl.String, **numbers}
-    name = match.group(1) if (match := re.search(r'^name = "([^"]*)"', text, re.MULTILINE)) else Path(history).name
     return Imported(
         Scenario.from_toml(text, name),
         Path(history),
         pl.DataFrame(assumed, schema=dict.fromkeys(["key", "value", "why"], pl.String), orient="row"),
+        list(notes),
         pl.DataFrame(rows, schema=schema, orient="row"),
     )
-
-
-def _text(path: PathLike) -> str:
-    try:
-        return Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot read {os.fspath(path)}: {error}") from error
