@@ -13,6 +13,7 @@ mod calls;
 mod effort;
 mod errors;
 mod imported;
+mod kat;
 mod outcome;
 mod scenario;
 mod sweep;
@@ -27,6 +28,8 @@ mod _trunkline {
     use crate::calls::{advise, compare, estimate, remedies, repeat, run, studies, study};
     #[pymodule_export]
     use crate::imported::import_history;
+    #[pymodule_export]
+    use crate::kat::{Placement, place, place_jobs};
     #[pymodule_export]
     use crate::outcome::Outcome;
     #[pymodule_export]

@@ -36,7 +36,8 @@ def _told(progress: Progress, runs: int) -> Callable[[int, float, float], object
     def line(ended: int, part: float, now: float) -> None:
         done = min((ended + part) / max(runs, 1), 1.0)
         of = f"{ended} of {runs} runs, " if runs > 1 else ""
-        text = f"\r{done:6.1%}  {of}simulated {now:.1f} s, {time.monotonic() - began:.0f} s"
+        simulated = f"simulated {now:.1f} s, " if now > 0.0 else ""
+        text = f"\r{done:6.1%}  {of}{simulated}{time.monotonic() - began:.0f} s"
         print(text, end="\n" if done >= 1.0 else "", file=sys.stderr, flush=True)
 
     return line

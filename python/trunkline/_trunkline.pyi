@@ -43,6 +43,11 @@ class Outcome:
     @property
     def folder(self) -> str | None: ...
 
+class Placement:
+    def json(self) -> str: ...
+    def file(self) -> str: ...
+    def save(self, path: _Path) -> None: ...
+
 class Plan:
     def __new__(cls, file: _Path, set: list[str], seeds: int | None) -> Plan: ...
     def __len__(self) -> int: ...
@@ -119,4 +124,25 @@ def import_history(
 ) -> tuple[
     str, str, str, list[tuple[str, str, str]], list[str], list[tuple[str, str, float, float | None]]
 ]: ...
+def place(
+    files: list[_Path],
+    nodes: str,
+    key: str | None,
+    key_type: str | None,
+    engine: str,
+    hash: str | None,
+    buckets: int | None,
+    replicas: int,
+    sample: float | None,
+    layout: str,
+    value: int | None,
+    present: bool,
+    second: str | None,
+    second_type: str | None,
+    rate: str,
+    block: str,
+    previous: _Path | None,
+    progress: _Progress,
+) -> Placement: ...
+def place_jobs(histories: list[_Path], nodes: str) -> str: ...
 def make_run(order: str) -> str: ...

@@ -1,0 +1,23 @@
+//! Placement by key over files of records: what a plan saves a job's shuffle, what it costs, and when it does not pay.
+//!
+//! [`plan`] reads files into a profile and places their buckets; [`Planned`] is what it has found, as figures
+//! ([`Planned::json`]) and as the plan that others load by ([`Planned::file`], read back by [`open_plan`]). [`Jobs`] asks
+//! the histories of jobs which of their files would be worth it. The rules themselves are `placement`'s; the crate
+//! prints nothing.
+
+mod asked;
+mod import_cost;
+mod jobs;
+mod json;
+mod plan;
+mod plan_file;
+mod scan;
+mod second;
+
+pub use asked::{Asked, Tell, block, nodes, one_of, part, rate};
+pub use import_cost::{MOST_NODES, costs, import};
+pub use jobs::{Job, Jobs, Key};
+pub use plan::{Planned, Verdict, names, plan};
+pub use plan_file::{Kept, open as open_plan};
+pub use scan::Scanned;
+pub use second::SecondFile;
