@@ -82,12 +82,12 @@ class Placement:
     def figures(self) -> pl.DataFrame:
         """Three rows, native beside by key: `figure`, `unit`, `native`, `by_key`.
 
-        Bytes between nodes in a run's shuffle, and in a scan by buckets; the fullest node's load, over the mean.
+        Bytes between nodes in a run's shuffle, and in a scan whose tasks take a bucket each; the fullest node's load, over the mean.
         """
         of = self.document
         rows = [
             ("remote bytes of the shuffle", "bytes", of["remote_bytes_native"], of["remote_bytes_by_key"]),
-            ("remote bytes of a scan by buckets", "bytes", *(of[f"remote_scan_bytes_{by}"] for by in ("native", "by_key"))),
+            ("remote bytes of a scan", "bytes", of["remote_scan_bytes_native"], of["remote_scan_bytes_by_key"]),
             ("fullest node over the mean", "", of["imbalance_by_hash"], of["imbalance"]),
         ]
         schema = {"figure": pl.String, "unit": pl.String, "native": pl.Float64, "by_key": pl.Float64}

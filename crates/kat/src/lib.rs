@@ -1,9 +1,8 @@
 //! Placement by key over files of records: what a plan saves a job's shuffle, what it costs, and when it does not pay.
 //!
-//! [`plan`] reads files into a profile and places their buckets; [`Planned`] is what it has found, as figures
-//! ([`Planned::json`]) and as the plan that others load by ([`Planned::file`], read back by [`open_plan`]). [`Jobs`] asks
-//! the histories of jobs which of their files would be worth it. The rules themselves are `placement`'s; the crate
-//! prints nothing.
+//! [`plan`] reads files into a profile and places their buckets; [`Planned`] is what it has found: figures
+//! ([`Planned::json`]), and the plan that others load by ([`Planned::file`], read back by [`open_plan`]). [`Jobs`] asks
+//! the histories of jobs which of their files are worth it. The rules are `placement`'s; the crate prints nothing.
 
 mod asked;
 mod import_cost;
