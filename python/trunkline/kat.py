@@ -82,7 +82,8 @@ class Placement:
     def figures(self) -> pl.DataFrame:
         """Three rows, native beside by key: `figure`, `unit`, `native`, `by_key`.
 
-        Bytes between nodes in a run's shuffle, and in a scan whose tasks take a bucket each; the fullest node's load, over the mean.
+        Bytes between nodes in a run's shuffle, and in a scan whose tasks take a bucket each; the fullest node's load,
+        over the mean.
         """
         of = self.document
         rows = [

@@ -105,7 +105,9 @@ pub fn text(found: &Planned, modified: Option<u64>, screen: &Screen) -> String {
         line(&modifications(found, modified));
     }
     if let Some(second) = &found.second {
-        of_second(second, asked.replicas).iter().for_each(|sentence| line(sentence));
+        for sentence in of_second(second, asked.replicas) {
+            line(&sentence);
+        }
     }
     // Who would not import has no use for its cost.
     if matches!(found.verdict, Verdict::Pays(_)) {
