@@ -126,6 +126,15 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
     cluster.end()
 
 
+@pytest.fixture(scope="module")
+def standing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """A cluster of one worker, for tests that leave it as it is."""
+    cluster = Cluster(tmp_path_factory.mktemp("standing"))
+    cluster.worker()
+    yield cluster
+    cluster.end()
+
+
 @pytest.fixture
 def plan(plan: Path) -> Path:
     """Enough runs to be stopped among them."""
@@ -264,11 +273,10 @@ def kept(folder: Path) -> dict[str, int]:
     return {record.name: record.stat().st_mtime_ns for record in there}
 
 
-def test_a_sweep_goes_on_after_its_client_was_killed(plan: Path, cluster: Cluster) -> None:
-    cluster.worker()
+def test_a_sweep_goes_on_after_its_client_was_killed(plan: Path, standing: Cluster) -> None:
     out, rows = plan.parent / "out", plan.parent / "rows"
-    words = [sys.executable, "-c", CLIENT, str(plan), cluster.address, str(out), str(rows)]
-    client = subprocess.Popen(words, env=cluster.environment, stderr=subprocess.PIPE)
+    words = [sys.executable, "-c", CLIENT, str(plan), standing.address, str(out), str(rows)]
+    client = subprocess.Popen(words, env=standing.environment, stderr=subprocess.PIPE)
     assert client.stderr is not None
     while len(kept(out)) < 5 and client.poll() is None:
         time.sleep(0.01)
@@ -277,7 +285,7 @@ def test_a_sweep_goes_on_after_its_client_was_killed(plan: Path, cluster: Cluste
     client.stderr.close()
     before = kept(out)
     assert 5 <= len(before) < 20
-    swept = trunkline.sweep(plan, client=cluster.address, out=out, dataset=str(rows))
+    swept = trunkline.sweep(plan, client=standing.address, out=out, dataset=str(rows))
     # What was kept is not made again.
     after = kept(out)
     assert len(after) == 20 and all(after[name] == when for name, when in before.items())
@@ -288,13 +296,12 @@ def test_a_sweep_goes_on_after_its_client_was_killed(plan: Path, cluster: Cluste
     assert [name.suffix for name in rows.iterdir()] == [".parquet"] * len(list(rows.iterdir()))
 
 
-def test_the_program_passes_a_wish_to_stop_on(plan: Path, cluster: Cluster) -> None:
-    cluster.worker()
+def test_the_program_passes_a_wish_to_stop_on(plan: Path, standing: Cluster) -> None:
     out = plan.parent / "out"
     # Enough that it is not over by then.
-    plan.write_text(plan.read_text().replace("seeds = 5", "seeds = 500"))
-    words = [PROGRAM, "sweep", plan, "--dask", cluster.address, "--quiet", "--out", out]
-    environment = cluster.environment | {"TRUNKLINE_PYTHON": sys.executable}
+    plan.write_text(plan.read_text().replace("seeds = 5", "seeds = 60"))
+    words = [PROGRAM, "sweep", plan, "--dask", standing.address, "--quiet", "--out", out]
+    environment = standing.environment | {"TRUNKLINE_PYTHON": sys.executable}
     program = subprocess.Popen(
         [*map(str, words)], env=environment, stderr=subprocess.PIPE, start_new_session=True, text=True
     )
@@ -309,19 +316,17 @@ def test_the_program_passes_a_wish_to_stop_on(plan: Path, cluster: Cluster) -> N
         os.killpg(program.pid, 0)
 
 
-def test_what_progress_raises_is_raised(plan: Path, cluster: Cluster) -> None:
+def test_what_progress_raises_is_raised(plan: Path, standing: Cluster) -> None:
     def full(*_: float) -> None:
         raise OSError("the log's disk is full")
 
-    cluster.worker()
     with pytest.raises(OSError, match="the log's disk is full") as raised:
-        trunkline.sweep(plan, client=cluster.address, out=plan.parent / "out", progress=full)
+        trunkline.sweep(plan, client=standing.address, out=plan.parent / "out", progress=full)
     assert type(raised.value) is OSError
 
 
-def test_a_closed_client_is_told(plan: Path, cluster: Cluster) -> None:
-    client = distributed.Client(cluster.address, set_as_default=False)
-    cluster.worker()
+def test_a_closed_client_is_told(plan: Path, standing: Cluster) -> None:
+    client = distributed.Client(standing.address, set_as_default=False)
 
     def close(*_: float) -> None:
         client.close()
