@@ -1,6 +1,7 @@
 //! What a search has found: each remedy with what it saves and how sure that is, and the best set.
 
 use crate::candidate::Candidate;
+use crate::objective::Objective;
 use crate::outcome::Outcome;
 use crate::search::{BASELINE, Level, NEGLIGIBLE, Search};
 use crate::setting::line;
@@ -91,10 +92,12 @@ pub struct RemedyAdvice {
     pub part: Option<f64>,
     /// What chose its setting, and whether to confirm it.
     pub screened_by: Option<ScreenedBy>,
-    /// Mean time and energy with it.
+    /// Mean time with it.
     pub time_s: Option<f64>,
     /// Mean energy with it.
     pub energy_j: Option<f64>,
+    /// Mean cost with it, where the scenario says prices.
+    pub cost: Option<f64>,
     /// Whether it takes hardware.
     pub yardstick: bool,
     /// Jobs that are slower.
@@ -120,10 +123,12 @@ pub struct SetAdvice {
     pub saving: Option<Spread>,
     /// The same as a part.
     pub part: Option<f64>,
-    /// Mean time and energy with it.
+    /// Mean time with it.
     pub time_s: Option<f64>,
     /// Mean energy with it.
     pub energy_j: Option<f64>,
+    /// Mean cost with it, where the scenario says prices.
+    pub cost: Option<f64>,
     /// Where it hurts.
     pub hurts: Vec<Hurt>,
     /// Other days on which it was tried, in words.
@@ -157,7 +162,7 @@ pub struct Advice {
     /// The objective, as it is asked for.
     pub objective: String,
     /// Its unit.
-    pub unit: &'static str,
+    pub unit: String,
     /// Seeds of what is confirmed.
     pub seeds: u32,
     /// Runs that the advice stands on.
@@ -170,10 +175,12 @@ pub struct Advice {
     pub notes: Vec<&'static str>,
     /// The objective as it is.
     pub base: Option<Spread>,
-    /// Mean time and energy as it is.
+    /// Mean time as it is.
     pub base_time_s: Option<f64>,
     /// Mean energy as it is.
     pub base_energy_j: Option<f64>,
+    /// Mean cost as it is, where the scenario says prices.
+    pub base_cost: Option<f64>,
     /// The part by which flow level's time is off as it is; none where it was not asked, or a job fails.
     pub flow_off: Option<f64>,
     /// Whether flow level is close enough to screen remedies.
@@ -215,15 +222,16 @@ impl Search {
             scenario: self.base.name.clone(),
             scenario_digest: self.base.digest(),
             objective: self.objective.to_string(),
-            unit: self.objective.unit(),
+            unit: self.objective.unit(&self.base),
             seeds: self.seeds,
             runs,
             flow_runs: self.outcomes.keys().filter(|ask| ask.level == Level::Flow).count(),
             complete: self.is_done(),
-            notes: notes(&self.base),
+            notes: notes(&self.base, self.objective),
             base: Spread::of(&values),
             base_time_s: mean_of(&base, |run| run.time_s),
             base_energy_j: mean_of(&base, |run| run.energy_j),
+            base_cost: mean_of(&base, |run| run.cost),
             flow_off: self.flow_off(),
             flow_believed: self.is_believed(),
             base_failure: base.iter().find_map(|run| run.failure().map(str::to_owned)),
@@ -324,6 +332,7 @@ impl Search {
             screened_by: chosen.and_then(|chosen| self.screened_by(chosen)),
             time_s: mean_of(&runs, |run| run.time_s),
             energy_j: mean_of(&runs, |run| run.energy_j),
+            cost: mean_of(&runs, |run| run.cost),
             yardstick: of.yardstick,
             hurts: chosen.map_or_else(Vec::new, |chosen| self.slower_jobs(chosen)),
             reason: self
@@ -379,6 +388,7 @@ impl Search {
             saving,
             time_s: mean_of(&runs, |run| run.time_s),
             energy_j: mean_of(&runs, |run| run.energy_j),
+            cost: mean_of(&runs, |run| run.cost),
             hurts,
             tried: days().filter(|(day, _)| complete(*day)).map(|(_, day)| day.name.clone()).collect(),
             rates: days().filter(|(day, _)| complete(*day)).filter_map(row).collect(),
@@ -402,7 +412,7 @@ impl Search {
 }
 
 /// What of a scenario is as recorded, whatever a remedy sets.
-fn notes(scenario: &Scenario) -> Vec<&'static str> {
+fn notes(scenario: &Scenario, objective: Objective) -> Vec<&'static str> {
     let planned = scenario.job.iter().any(|job| job.plan.is_some());
     let split = scenario.job.iter().any(|job| !job.splits.is_empty());
     let mut notes = Vec::new();
@@ -410,6 +420,12 @@ fn notes(scenario: &Scenario) -> Vec<&'static str> {
         notes.push(
             "a job has a recorded plan: attempts start where and when they did, so what would change that cannot show; \
              import it with --cluster for a scenario that schedules",
+        );
+    }
+    if objective == Objective::Cost {
+        notes.push(
+            "hardware is priced by its nodes' hours alone: what a faster disk or network saves is what it may cost for a \
+             run",
         );
     }
     if split {

@@ -1,6 +1,7 @@
 //! The file of remedies.
 
 use crate::condition::Condition;
+use crate::objective::Objective;
 use scenario::key::{Key, section};
 use scenario::problem::{Problems, Span};
 use scenario::tree::Tree;
@@ -18,6 +19,8 @@ section! {
         /// `network.timeouts > 0` (a figure of `result.json`), `scenario.tcp.control != bbr` (a key of the scenario;
         /// `none` where it is left out).
         when: Vec<String> = Vec::new();
+        /// The objectives under which it is tried: `time`, `energy`, `cost`, `ptc`. Left out: all.
+        objectives: Vec<String> = Vec::new();
         /// The key whose present value is multiplied by `times` to give the values of x.
         of: Option<String> = None;
         /// Factors on the value of `of`.
@@ -132,6 +135,12 @@ fn check(file: &RemediesFile, tree: &Tree, problems: &mut Problems) {
         for (key, text) in [("name", &remedy.name), ("costs", &remedy.costs), ("source", &remedy.source)] {
             if text.is_empty() {
                 problems.add(&at(key), format!("a remedy has a `{key}`"));
+            }
+        }
+        for (k, name) in remedy.objectives.iter().enumerate() {
+            if !Objective::NAMES.contains(&name.as_str()) {
+                let help = format!("one of {}", Objective::NAMES.join(", "));
+                problems.add_with_help(&at(&format!("objectives.{k}")), format!("`{name}` is no objective"), help);
             }
         }
         if remedy.set.is_empty() {

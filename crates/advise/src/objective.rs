@@ -1,6 +1,7 @@
 //! What is to become less.
 
 use crate::outcome::Outcome;
+use scenario::Scenario;
 use std::fmt;
 use std::str::FromStr;
 
@@ -12,18 +13,36 @@ pub enum Objective {
     Time,
     /// Energy of all nodes: between a single job's submission and its end, else of the whole run. In joules.
     Energy,
+    /// What it costs by the scenario's prices: of a single job between its submission and its end, else of the whole run.
+    Cost,
     /// Yang 2012, equation 4.3: alpha times energy plus 1 - alpha times time, each as a part of the sum of both systems
     /// that are compared.
     Ptc(f64),
 }
 
 impl Objective {
-    /// The unit of a saving.
-    pub const fn unit(self) -> &'static str {
+    /// The unit of a saving in a scenario.
+    pub fn unit(self, scenario: &Scenario) -> String {
         match self {
-            Self::Time => "s",
-            Self::Energy => "J",
-            Self::Ptc(_) => "",
+            Self::Time => "s".to_owned(),
+            Self::Energy => "J".to_owned(),
+            Self::Cost => {
+                scenario.cost.as_ref().map_or_else(|| scenario::Cost::default().currency, |cost| cost.currency.clone())
+            }
+            Self::Ptc(_) => String::new(),
+        }
+    }
+
+    /// All names.
+    pub const NAMES: [&str; 4] = ["time", "energy", "cost", "ptc"];
+
+    /// Its name without a weight.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Time => "time",
+            Self::Energy => "energy",
+            Self::Cost => "cost",
+            Self::Ptc(_) => "ptc",
         }
     }
 
@@ -37,6 +56,7 @@ impl Objective {
         match self {
             Self::Time => run.time_s,
             Self::Energy => run.time_s.and(run.energy_j),
+            Self::Cost => run.time_s.and(run.cost),
             Self::Ptc(_) => run.time_s.and(run.energy_j).map(|_| 0.5),
         }
     }
@@ -47,6 +67,7 @@ impl Objective {
         match self {
             Self::Time => Some(time.0 - time.1),
             Self::Energy => energy.map(|(base, other)| base - other),
+            Self::Cost => base.cost.zip(other.cost).map(|(base, other)| base - other),
             Self::Ptc(alpha) => {
                 let part = |(base, other): (f64, f64)| (base - other) / (base + other);
                 Some(alpha * part(energy?) + (1.0 - alpha) * part(time))
@@ -59,10 +80,11 @@ impl FromStr for Objective {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong =
-            || format!("`{text}` is no objective: there are time, energy, and ptc:ALPHA with ALPHA from 0 to 1");
+            || format!("`{text}` is no objective: there are time, energy, cost, and ptc:ALPHA with ALPHA from 0 to 1");
         match text {
             "time" => Ok(Self::Time),
             "energy" => Ok(Self::Energy),
+            "cost" => Ok(Self::Cost),
             _ => {
                 let alpha = text.strip_prefix("ptc:").and_then(|alpha| alpha.parse::<f64>().ok());
                 alpha.filter(|alpha| (0.0..=1.0).contains(alpha)).map(Self::Ptc).ok_or_else(wrong)
@@ -74,9 +96,8 @@ impl FromStr for Objective {
 impl fmt::Display for Objective {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Time => f.write_str("time"),
-            Self::Energy => f.write_str("energy"),
             Self::Ptc(alpha) => write!(f, "ptc:{alpha}"),
+            _ => f.write_str(self.name()),
         }
     }
 }
@@ -102,6 +123,11 @@ mod tests {
     #[test]
     fn words_name_objectives() {
         assert_eq!("ptc:0.3".parse(), Ok(Objective::Ptc(0.3)));
+        assert!(
+            Objective::NAMES
+                .iter()
+                .all(|name| format!("{name}:0.5").parse().or(name.parse()).map(Objective::name) == Ok(*name))
+        );
         for wrong in ["ptc:2", "ptc", "speed"] {
             assert!(wrong.parse::<Objective>().expect_err(wrong).contains("ptc:ALPHA"));
         }

@@ -13,6 +13,8 @@ pub struct Outcome {
     pub time_s: Option<f64>,
     /// The objective's energy; none where a node's power is not known.
     pub energy_j: Option<f64>,
+    /// The objective's cost, in the scenario's currency; none where it says no prices.
+    pub cost: Option<f64>,
     /// The time of each job from submission to finish, by its name.
     pub jobs: Vec<(String, Option<f64>)>,
     /// The parts of the jobs' critical paths, all jobs together, in the order of [`Waiting::ALL`]; 0 without jobs.
@@ -38,7 +40,15 @@ impl Outcome {
             _ => energy.nodes.iter().map(|node| node.total().as_joules()).sum(),
         });
         let metrics = metrics.iter().filter_map(|path| Some((path.clone(), figure(result, path)?))).collect();
-        Self { time_s, energy_j: energy, jobs, shares: shares(result), metrics, figures: Some(Figures::of(result)) }
+        Self {
+            time_s,
+            energy_j: energy,
+            cost: result.cost.as_ref().map(results::Cost::total),
+            jobs,
+            shares: shares(result),
+            metrics,
+            figures: Some(Figures::of(result)),
+        }
     }
 
     /// The part of the jobs' time that waited for this.

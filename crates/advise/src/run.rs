@@ -56,6 +56,13 @@ pub fn advise(
     let journal = Journal::open(target, FOLDER, &scenario.name)?;
     let limits = asked.limits.clone();
     let mut search = Search::new(scenario.clone(), remedies, asked.objective, asked.seeds, limits);
+    if asked.objective == Objective::Cost && search.lacks_prices() {
+        return Err(Error::Input(
+            "the objective needs prices, and the scenario says none: set node.price (of an hour of each node), \
+             cost.energy, or cost.store-writes and cost.store-reads"
+                .to_owned(),
+        ));
+    }
     let metrics = search.metrics();
     let known: Vec<String> = metrics.iter().cloned().collect();
     let lot = LOT * effort.threads.map_or_else(cores, |threads| threads as usize).max(1);
@@ -64,7 +71,8 @@ pub fn advise(
     loop {
         let asks = search.asks();
         // What it is compared with is made in any case.
-        if asks.is_empty() || (is_over() && made > asked.seeds as usize) {
+        let lacks_energy = asked.objective.needs_energy() && search.lacks_energy();
+        if asks.is_empty() || lacks_energy || (is_over() && made > asked.seeds as usize) {
             break;
         }
         let mut missing: Vec<(Ask, Scenario, String)> = Vec::new();

@@ -212,6 +212,11 @@ impl Search {
         self.outcomes.values().any(|run| run.time_s.is_some() && run.energy_j.is_none())
     }
 
+    /// Whether the scenario says no prices.
+    pub fn lacks_prices(&self) -> bool {
+        !self.base.has_prices()
+    }
+
     /// Whether nothing in the scenario can end, let alone fail.
     pub fn lacks_time(&self) -> bool {
         self.base.job.is_empty() && self.outcomes.values().all(|run| run.time_s.is_none())
@@ -348,6 +353,11 @@ impl Search {
             let conditions = of.when.iter().filter_map(|text| Some((text, Condition::parse(text).ok()?)));
             if let Some((text, _)) = conditions.into_iter().find(|(_, condition)| !condition.holds(&keys, &run)) {
                 self.unfit.insert(remedy, format!("it is for {text}"));
+                continue;
+            }
+            let objective = self.objective.name();
+            if !of.objectives.is_empty() && of.objectives.iter().all(|name| name != objective) {
+                self.unfit.insert(remedy, format!("it is for objective {}", of.objectives.join(", ")));
                 continue;
             }
             match settings(of, &keys, &self.limits) {

@@ -4,6 +4,7 @@
 //! refer to each other by position: `node` is a row of `nodes` (0 is the master), `link` a row of `links`, `job` a row
 //! of `jobs`.
 
+mod cost;
 mod disk_power;
 mod energy;
 pub mod field;
@@ -30,6 +31,7 @@ mod value;
 pub use self::spark::{
     SPARK, SPARK_JOBS, SPARK_STAGES, SPARK_TASKS, SparkApplication, SparkJob, SparkStage, SparkTask,
 };
+pub use cost::{COST, Cost};
 pub use disk_power::{DISK_STATES, DiskChange, DiskPower, DisksEnergy};
 pub use energy::{EnergyUse, NodeEnergy, RadioUse};
 pub use field::Field;
@@ -117,6 +119,8 @@ pub struct RunResult {
     pub timeouts: Vec<u32>,
     /// Energy of nodes, where their power is known.
     pub energy: Option<EnergyUse>,
+    /// What it cost, where the scenario says prices.
+    pub cost: Option<Cost>,
     /// Events for the reader: faults, lost nodes, failed attempts, give-ups.
     pub events: Vec<Event>,
     /// The conservation laws, each with its two sides.

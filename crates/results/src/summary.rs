@@ -1,5 +1,6 @@
 //! `result.json`: the summary of a run, versioned, and the same whenever the scenario and the seed are.
 
+use super::cost::COST;
 use super::energy::ENERGY;
 use super::findings::FINDINGS;
 use super::imbalance::{BALANCER, IMBALANCE};
@@ -78,6 +79,9 @@ pub static RUN: Metrics<RunResult> = Metrics {
             .inner(&BONDS, |run| BONDS.list(run.run, &run.bonds)),
         figure("energy", "What nodes have drawn; null where no hardware in the scenario says it.")
             .inner(&ENERGY, |run| ENERGY.maybe(run.run, run.energy.as_ref())),
+        figure("cost", "What the run cost, where the scenario says prices.")
+            .may_be_absent()
+            .inner(&COST, |run| COST.maybe(run.run, run.cost.as_ref())),
         figure("events", "What happened, in order of time.").inner(&EVENTS, |run| EVENTS.list(run.run, &run.events)),
         figure("ledger", "The conservation laws.").inner(&LEDGER, |run| LEDGER.list(run.run, &run.ledger)),
         figure("retransmissions", "Segments sent again in each step, over all connections.")

@@ -122,6 +122,9 @@ impl Figures {
             }
         }
         let failure = failure_in(result);
+        if let Some(cost) = result.cost.as_ref().filter(|_| failure.is_none()) {
+            add("cost".to_owned(), &cost.currency, cost.total());
+        }
         Self { seed: result.seed, failure, values, compared: Vec::new() }
     }
 

@@ -119,6 +119,9 @@ section! {
         disks: u32 = 1, 1..=1000;
         /// The disks: a preset's name, or a table for each kind of disk with what it holds (`[[node.disk]]`).
         disk: Vec<Disk> = vec![Disk::default()];
+        /// Price of an hour of the node, in `cost.currency`: its rent, or what its purchase and care come to in an hour of
+        /// its life. Left out: it is not known.
+        price: Option<f64> = None, 0.0..=1e6;
         /// Power of the idle node, screen off; with its disks, but for those whose power `[power]` says. Left out: its
         /// energy is not counted.
         idle_power: Option<Power> = None, WATTS;

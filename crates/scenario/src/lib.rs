@@ -6,6 +6,7 @@
 mod bond;
 mod check;
 mod cluster;
+mod cost;
 mod disk;
 mod document;
 mod flows;
@@ -34,6 +35,7 @@ mod wifi_check;
 pub use bond::{Bond, BondHash, BondMode, Lacp, Misfit};
 pub use check::Check;
 pub use cluster::{Cluster, Generation, Group, Host, Node, NodePreset, Throttle};
+pub use cost::Cost;
 pub use disk::{Array, Disk, DiskLayout, DiskPreset, DiskRole, DiskScheduler, RaidLevel, Storage};
 pub use document::{power_reference, reference, schema};
 pub use hadoop::{
@@ -84,6 +86,8 @@ section! {
         storage: Storage = Storage::default();
         /// What disks draw and when they rest. Left out: their power is part of `node.idle-power`, and none rests.
         power: Option<Power> = None;
+        /// What a run costs besides the hours of its nodes. Left out: nothing.
+        cost: Option<Cost> = None;
         /// The network between the nodes.
         network: Network = Network::default();
         /// Positions and movement of nodes (topology wifi).

@@ -62,6 +62,7 @@ pub(super) fn warn(scenario: &Scenario, tree: &Tree, warnings: &mut Problems) {
     check.unheeded_by_flows();
     check.unheeded_disks();
     super::object_store::warn(&mut check);
+    super::cost::warn(&mut check);
 }
 
 impl Check<'_> {

@@ -1,5 +1,6 @@
 //! The result of a run: what a finished world leaves, as plain data.
 
+mod cost;
 mod critical;
 mod disks;
 mod energy;
@@ -87,6 +88,7 @@ pub(crate) fn run_result(
     sampler.fill(world, &mut result);
     look()?;
     result.energy = energy::used(world, &result);
+    result.cost = cost::of(scenario, world, &result);
     for node in result.energy.iter().flat_map(|energy| &energy.nodes) {
         let detail = format!("{} has no charge left and goes down", node_name(node.node));
         let event = |at| Event { at, kind: "battery-empty".to_owned(), node: Some(node.node), link: None, detail };

@@ -12,8 +12,8 @@ pub struct Advise {
     pub scenario: Option<PathBuf>,
     #[command(flatten)]
     pub change: Change,
-    /// What is to become less: time (of jobs from submission to finish; their mean), energy (J), or ptc:ALPHA, which
-    /// weighs energy by ALPHA and time by the rest
+    /// What is to become less: time (of jobs from submission to finish; their mean), energy (J), cost (by the
+    /// scenario's prices), or ptc:ALPHA, which weighs energy by ALPHA and time by the rest
     #[arg(long, default_value = "time")]
     pub objective: advise::Objective,
     /// No further runs begin after this time; what was not tried is said [default: 2min]

@@ -1,6 +1,6 @@
 //! An advice for a person.
 
-use crate::estimates::plus_minus;
+use crate::estimates::{number, plus_minus};
 use crate::screen::Screen;
 use crate::table::Table;
 use advise::{Advice, Hurt, RemedyAdvice, SetAdvice, Spread, Verdict};
@@ -39,10 +39,11 @@ pub fn of(advice: &Advice, screen: &Screen) -> String {
 }
 
 fn heading(advice: &Advice) -> String {
-    let base = advice.base.map_or_else(|| "-".to_owned(), |base| spread(base, advice.unit));
+    let base = advice.base.map_or_else(|| "-".to_owned(), |base| spread(base, &advice.unit));
     let what = match advice.objective.as_str() {
         "time" => "takes",
         "energy" => "draws",
+        "cost" => "costs",
         _ => return format!("{}: {} over {} seeds", advice.scenario, advice.objective, advice.seeds),
     };
     format!("{} {what} {base} (mean and 95 % interval over {} seeds)", advice.scenario, advice.seeds)
@@ -53,7 +54,7 @@ fn table(title: &str, remedies: &[&RemedyAdvice], advice: &Advice) -> String {
     for remedy in remedies {
         let x = if remedy.x.is_empty() { String::new() } else { format!(" ({})", remedy.x) };
         let name = format!("{}: {}{x}", remedy.id, remedy.name);
-        let (saving, part) = saving(remedy.saving, remedy.part, advice.unit);
+        let (saving, part) = saving(remedy.saving, remedy.part, &advice.unit);
         table.row([name, saving.unwrap_or_else(|| remedy.reason.clone()), part]);
     }
     table.shown(&Screen::of_output())
@@ -74,7 +75,7 @@ fn spread(spread: Spread, unit: &str) -> String {
 
 fn together(best: &SetAdvice, advice: &Advice, screen: &Screen) -> String {
     let mut text = String::new();
-    let (saved, part) = saving(best.saving, best.part, advice.unit);
+    let (saved, part) = saving(best.saving, best.part, &advice.unit);
     let title = format!("the best together: {}", best.ids.join(" + "));
     let _ = writeln!(text, "\n{}", screen.heading(&screen.wrapped(&title, 0)));
     let line = match (saved, advice.base_time_s, best.time_s) {
@@ -88,8 +89,11 @@ fn together(best: &SetAdvice, advice: &Advice, screen: &Screen) -> String {
     if let (Some(before), Some(after)) = (advice.base_energy_j, best.energy_j) {
         let _ = writeln!(text, "  energy {before:.0} J -> {after:.0} J");
     }
+    if let (Some(before), Some(after), "cost") = (advice.base_cost, best.cost, advice.objective.as_str()) {
+        let _ = writeln!(text, "  cost {} {unit} -> {} {unit}", figure(before), figure(after), unit = advice.unit);
+    }
     for hurt in &best.hurts {
-        let _ = writeln!(text, "{}", screen.bad(&screen.wrapped(&hurts(hurt, advice.unit), 2)));
+        let _ = writeln!(text, "{}", screen.bad(&screen.wrapped(&hurts(hurt, &advice.unit), 2)));
     }
     if best.hurts.is_empty() && !best.tried.is_empty() {
         let tried = format!("it hurts on none of the other days that were tried: {}", best.tried.join("; "));
@@ -117,8 +121,7 @@ fn together(best: &SetAdvice, advice: &Advice, screen: &Screen) -> String {
 
 /// A value with a tenth, or so many digits that what is below one does not vanish.
 fn figure(value: f64) -> String {
-    let digits = if value.abs() >= 1.0 { 1 } else { 4 };
-    format!("{value:.digits$}")
+    if value.abs() >= 1.0 { format!("{value:.1}") } else { number(value) }
 }
 
 fn hurts(hurt: &Hurt, unit: &str) -> String {

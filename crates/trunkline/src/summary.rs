@@ -1,5 +1,6 @@
 //! A run as text.
 
+use crate::estimates::number;
 use crate::screen::Screen;
 use crate::summary_jobs::of_jobs;
 use crate::summary_spark::of_spark;
@@ -7,7 +8,7 @@ use crate::table::Table;
 use results::findings::{Finding, Rule, Severity};
 use results::page::Comparison;
 use results::{
-    AttemptState, Breakdown, DisksEnergy, EnergyUse, FEW_JOBS, Job, JobState, NodeEnergy, RunResult, TaskKind,
+    AttemptState, Breakdown, Cost, DisksEnergy, EnergyUse, FEW_JOBS, Job, JobState, NodeEnergy, RunResult, TaskKind,
     TrafficOutcome, Waiting,
 };
 use std::collections::BTreeMap;
@@ -45,6 +46,9 @@ pub fn of(result: &RunResult, screen: &Screen) -> String {
     of_network(&mut text, result, screen);
     if let Some(energy) = &result.energy {
         of_energy(&mut text, result, energy, screen);
+    }
+    if let Some(cost) = &result.cost {
+        of_cost(&mut text, cost, screen);
     }
     if !result.events.is_empty() {
         let _ = writeln!(text, "\n{}", screen.heading("events"));
@@ -371,6 +375,16 @@ fn of_energy(text: &mut String, result: &RunResult, energy: &EnergyUse, screen: 
     if let Some(empty) = energy.first_empty() {
         line(text, screen, &format!("the first battery was empty at {empty:.1}"));
     }
+}
+
+/// What it cost, and for what.
+fn of_cost(text: &mut String, cost: &Cost, screen: &Screen) {
+    let amount = |amount: f64| format!("{} {}", number(amount), cost.currency);
+    let parts = [("nodes", cost.nodes), ("energy", cost.energy), ("requests", cost.requests)];
+    let parts: Vec<String> =
+        parts.into_iter().filter_map(|(name, part)| Some(format!("{name} {}", amount(part?)))).collect();
+    let _ = writeln!(text, "\n{}", screen.heading(&format!("cost: {}", amount(cost.total()))));
+    line(text, screen, &parts.join(", "));
 }
 
 /// What the disks drew, beside what they could have.

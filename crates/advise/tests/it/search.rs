@@ -16,9 +16,22 @@ fn search(remedies: &str, most: usize, time: impl Fn(&Scenario) -> Option<f64>) 
 }
 
 fn search_with(remedies: &str, limits: Limits, most: usize, time: impl Fn(&Scenario) -> Option<f64>) -> Advice {
+    search_for(remedies, Objective::Time, limits, most, |scenario| {
+        let time_s = time(scenario);
+        Outcome { time_s, jobs: vec![("job".to_owned(), time_s)], ..Outcome::default() }
+    })
+}
+
+fn search_for(
+    remedies: &str,
+    objective: Objective,
+    limits: Limits,
+    most: usize,
+    outcome: impl Fn(&Scenario) -> Outcome,
+) -> Advice {
     let base = Scenario::parse("s.toml", JOB, &[]).expect("valid");
     let remedies = Remedies::read("r.toml", remedies).unwrap_or_else(|error| panic!("{error}"));
-    let mut search = Search::new(base, remedies, Objective::Time, 5, limits);
+    let mut search = Search::new(base, remedies, objective, 5, limits);
     let mut runs = 0;
     loop {
         let asks = search.asks();
@@ -27,11 +40,43 @@ fn search_with(remedies: &str, limits: Limits, most: usize, time: impl Fn(&Scena
         }
         for ask in asks.into_iter().take(most - runs) {
             let scenario = search.scenario(ask).expect("it fits");
-            let time_s = time(&scenario);
-            search.take(ask, Outcome { time_s, jobs: vec![("job".to_owned(), time_s)], ..Outcome::default() });
+            search.take(ask, outcome(&scenario));
             runs += 1;
         }
     }
+}
+
+/// Three of four workers take 1.2 times as long for 0.9 of the price; a setting takes a tenth of both. Without prices in the
+/// runs, as where they are asked for their time, fewer workers are not tried.
+#[test]
+fn the_cheapest_cluster_is_not_the_fastest() {
+    let remedies = [
+        remedy("fewer", "cluster.workers=3", "objectives = [\"cost\", \"energy\"]"),
+        remedy("a", "mapreduce.sort-factor=64", ""),
+    ];
+    let outcome = |scenario: &Scenario| {
+        let slower = if scenario.cluster.workers == 3 { 1.2 } else { 1.0 };
+        let time = slower * if scenario.mapreduce.sort_factor == 64 { 90.0 } else { 100.0 };
+        let cost = time * f64::from(scenario.cluster.workers) * 0.36 / 3600.0;
+        Outcome {
+            time_s: Some(time),
+            cost: Some(cost),
+            jobs: vec![("job".to_owned(), Some(time))],
+            ..Outcome::default()
+        }
+    };
+    let of = |objective| search_for(&remedies.concat(), objective, Limits::default(), 10_000, outcome);
+    let (cost, time) = (of(Objective::Cost), of(Objective::Time));
+    let best = cost.best.as_ref().expect("both save");
+    let mut ids = best.ids.clone();
+    ids.sort();
+    assert_eq!(ids, ["a", "fewer"]);
+    assert!(
+        (best.part.expect("known") - (1.0 - 0.9 * 0.9)).abs() < 1e-9
+            && (best.time_s.expect("known") - 108.0).abs() < 1e-9
+    );
+    assert!((cost.base_cost.expect("known") - 0.04).abs() < 1e-12 && cost.unit == "USD");
+    assert_eq!((verdicts(&time)["fewer"], time.best.expect("one saves").ids), (Verdict::Unfit, vec!["a".to_owned()]));
 }
 
 /// A number from -0.5 to 0.5 that depends on the seed and a salt (SplitMix64).

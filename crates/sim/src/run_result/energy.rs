@@ -43,6 +43,19 @@ pub(super) fn used(world: &World, result: &RunResult) -> Option<EnergyUse> {
     Some(EnergyUse { nodes, jobs, disks })
 }
 
+/// Energy that all nodes drew at the wall within a span, in joules; the disks' alone where that is all that is known.
+pub(super) fn at_the_wall(world: &World, result: &RunResult, span: (Time, Time)) -> Option<f64> {
+    let energy = result.energy.as_ref()?;
+    let whole = span == (Time::ZERO, world.now());
+    if energy.nodes.is_empty() {
+        let drawn =
+            |power: &DiskPower| if whole { power.energy } else { series_energy(world, result, &power.series, span) };
+        return Some(result.disks.iter().filter_map(|disk| disk.power.as_ref()).map(drawn).sum::<Energy>().as_joules());
+    }
+    let drawn = |node: &NodeEnergy| if whole { node.total() } else { during(world, result, node, span) };
+    Some(energy.nodes.iter().map(|node| drawn(node).as_joules() / node.supply).sum())
+}
+
 /// Energy of a node from one time to another, from the sampled series.
 fn during(world: &World, result: &RunResult, node: &NodeEnergy, (from, to): (Time, Time)) -> Energy {
     let Some(draw) = world.meters().and_then(|meters| meters.get(node.node)).map(|meter| meter.draw) else {

@@ -5,6 +5,7 @@ mod bonds;
 mod by_key;
 mod coflows;
 mod connections;
+mod cost;
 mod disk_power;
 mod disks;
 mod energy;

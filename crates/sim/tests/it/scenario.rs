@@ -197,6 +197,14 @@ fn what_goes_against_expectation_is_said_with_its_place() {
             "flows have no queues, and of TCP only windows, rates and timeouts",
         ),
         ("[run]\nfidelity = \"flow\"\n[tcp]\nnagle = false\n[job]", "4:9", "it has no effect"),
+        ("[cost]\nenergy = 0.3\n[job]", "2:10", "what nodes draw is not known, so energy costs nothing"),
+        ("[cost]\nstore-writes = 0.005\n[job]", "2:16", "there is no object store"),
+        ("[cost]\nincrement = \"1 h\"\n[job]", "2:13", "nodes have no price"),
+        (
+            "[node]\nprice = 0.2\n[[cluster.group]]\ncount = 4\nnode = \"xeon-2009\"\n[job]",
+            "2:9",
+            "worker-1 and 3 others have no price, and count as free",
+        ),
     ];
     for (text, place, says) in cases {
         let warning = warnings(text);
@@ -208,6 +216,7 @@ fn what_goes_against_expectation_is_said_with_its_place() {
         "[tcp]\nmin-rto = \"10 ms\"\ndelayed-ack = false\n[job]",
         "[tcp]\nsack = false\ncontrol = \"newreno\"\n[job]",
         "[tcp]\nsack = false\n[job]",
+        "[node]\nprice = 0.2\n[cost]\nincrement = \"1 min\"\n[job]",
         "[run]\nfidelity = \"flow\"\n[tcp]\nreceive-buffer = \"64 KiB\"\n[job]",
         // Lossy wires and the controls' laws under losses are what flows have, too.
         "[run]\nfidelity = \"flow\"\n[network]\nloss = 0.01\n[tcp]\ncontrol = \"bbr\"\n[job]",

@@ -55,12 +55,13 @@ fn what_is_asked_wrongly_is_said_before_anything_runs() {
     for (args, says) in [
         (&["--only", "min-rt"][..], "did you mean `min-rto`?"),
         (&["--without", "nothing"], "there is no remedy `nothing`"),
-        (&["--objective", "speed"], "there are time, energy, and ptc:ALPHA"),
+        (&["--objective", "speed"], "there are time, energy, cost, and ptc:ALPHA"),
         (&["--budget", "0 s"], "--budget is not more than nothing"),
         (&["--keep", "hdfs.replicas"], "has no such key"),
         (&["--remedies", "mine.toml"], "no share is called `disc`: did you mean `disk`?"),
         (&["--remedies", "absent.toml"], "absent.toml"),
         (&["--objective", "energy"], "node.idle-power"),
+        (&["--objective", "cost"], "set node.price"),
     ] {
         let args = [&["advise", "incast.toml", "--runs", "2", "--quiet"], args].concat();
         let (code, said) = error(&scratch, &args);
