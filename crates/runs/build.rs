@@ -5,9 +5,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// This crate, and those of the workspace that it stands on.
+/// This crate, `sweep`, which makes rows of runs, and those of the workspace that both stand on.
 fn crates(root: &Path) -> io::Result<BTreeSet<String>> {
-    let (mut found, mut open) = (BTreeSet::new(), vec!["runs".to_owned()]);
+    let (mut found, mut open) = (BTreeSet::new(), vec!["runs".to_owned(), "sweep".to_owned()]);
     while let Some(name) = open.pop() {
         let manifest = fs::read_to_string(root.join("crates").join(&name).join("Cargo.toml"))?;
         let needed = manifest.split("[dev-dependencies]").next().unwrap_or_default();
@@ -22,18 +22,26 @@ fn is_crate(root: &Path, name: &str) -> bool {
     !name.is_empty() && root.join("crates").join(name).join("Cargo.toml").is_file()
 }
 
-/// The files of a folder and those below it.
+/// The sources in a folder and in those below it: not what editors leave there.
 fn files(folder: &Path, found: &mut Vec<PathBuf>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
-        if path.is_dir() { files(&path, found)? } else { found.push(path) }
+        if path.is_dir() {
+            files(&path, found)?;
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            found.push(path);
+        }
     }
     Ok(())
 }
 
 fn main() -> io::Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let mut found = vec![root.join("Cargo.lock")];
+    // The workspace's manifest has the features of what crates stand on.
+    let mut found = vec![root.join("Cargo.lock"), root.join("Cargo.toml")];
+    for file in &found {
+        println!("cargo::rerun-if-changed={}", file.display());
+    }
     for name in crates(&root)? {
         let folder = root.join("crates").join(name);
         // Cargo looks at a folder's files, and so at new ones.
@@ -42,7 +50,6 @@ fn main() -> io::Result<()> {
         found.push(folder.join("Cargo.toml"));
         files(&folder.join("src"), &mut found)?;
     }
-    println!("cargo::rerun-if-changed={}", root.join("Cargo.lock").display());
     // Who installs from a package of the sources may have no lock file.
     found.retain(|path| path.is_file());
     found.sort();

@@ -50,17 +50,20 @@ pub fn repeat(
     let read = &scenario.read;
     let told = Told { recorded: recorded.as_ref(), changes: &scenario.assignments };
     watched(py, &Asked { threads, progress }, |effort| {
-        let page = |summary: &Summary<'_>| RunsPage::of_seeds(summary, words(&scenario.assignments)).render();
+        let changes = words(&scenario.assignments);
         if let Some(folder) = &out {
             let many = runs::many(read, runs, told, folder, fresh, effort)?;
-            return Ok((many.summary().to_json(), page(&many.summary())));
+            let summary = many.summary();
+            return Ok((summary.to_json(), RunsPage::of_seeds(&summary, changes).render()));
         }
         let figures = runs::run_all(&runs::seeds(read, runs), effort, |result| {
             Ok(recorded.as_ref().map_or_else(|| Figures::of(&result), |record| Figures::beside(&result, record)))
         })?;
         let digest = read.digest();
         let summary = Summary { name: &read.name, digest: &digest, runs: &figures };
-        Ok((summary.to_json(), page(&summary)))
+        // The seeds have no pages that this one could lead to.
+        let page = RunsPage::side_by_side(&Comparison { summaries: &[summary] }, changes);
+        Ok((summary.to_json(), page.render()))
     })
 }
 

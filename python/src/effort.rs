@@ -1,7 +1,6 @@
 //! Work that takes time: in threads of its own, while other threads of Python go on.
 
 use crate::errors::raised;
-use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use runs::{Effort, Error, Stop};
 use sim::Progress;
@@ -64,7 +63,10 @@ pub fn watched<T: Send>(
             Ok(made)
         }
         (None, Ok(Err(error))) => Err(raised(py, &error)),
-        (None, Err(_)) => Err(PyRuntimeError::new_err("an error of trunkline: please report it with the scenario")),
+        (None, Err(_)) => {
+            let message = "an error of trunkline, not of the input: please report it with the scenario";
+            Err(raised(py, &Error::Internal(message.to_owned())))
+        }
     }
 }
 

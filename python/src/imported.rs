@@ -1,58 +1,86 @@
 //! Histories of real jobs as scenarios.
 
 use crate::effort::{Asked, watched};
-use history::import::{self, ImportError, Sources};
+use history::spark::Application;
 use pyo3::prelude::*;
-use runs::{BUDGET, Error, Inputs, check, pick_job, reproduce};
-use std::path::PathBuf;
+use runs::{BUDGET, Effort, Error, Inputs, KnownBeside, check, check_spark, import_spark, reproduce, run_scenario};
+use std::path::{Path, PathBuf};
 
 /// What is assumed: key, value, why.
 type Assumed = Vec<(String, String, String)>;
 /// Recorded beside predicted: figure, unit, recorded, predicted.
-type Lines = Vec<(String, String, f64, f64)>;
+type Lines = Vec<(String, String, f64, Option<f64>)>;
+/// The scenario's text, its name, the history's file, what is assumed, what a reader should know, and a run beside the
+/// record.
+type Made = (String, String, PathBuf, Assumed, Vec<String>, Lines);
 
-/// Makes a scenario of one recorded job. Returns its text, the history's file, what is assumed, and what a run of it
-/// predicts beside what was recorded.
+/// Makes a scenario of one recorded job, or of an application of Spark.
 #[pyfunction]
 pub fn import_history(
     py: Python<'_>,
     files: Vec<PathBuf>,
-    cluster: Option<(String, String)>,
+    cluster: Option<PathBuf>,
     job: Option<String>,
     described: Option<PathBuf>,
     written_by: Option<PathBuf>,
     checked: bool,
     progress: Option<Py<PyAny>>,
-) -> PyResult<(String, PathBuf, Assumed, Lines)> {
+) -> PyResult<Made> {
     watched(py, &Asked { threads: Some(1), progress }, |effort| {
         let inputs = Inputs::new(effort.stop);
-        let writer = match &written_by {
+        let cluster = match &cluster {
             None => None,
-            Some(path) => Some(pick_job(path, inputs.history(path)?.1, None)?),
+            Some(path) => Some((path.display().to_string(), inputs.text(path)?)),
         };
-        let found = inputs.job(&files, job.as_deref())?;
-        let settings = inputs.settings_of(&found, described.as_deref())?;
         let cluster = cluster.as_ref().map(|(name, text)| (name.as_str(), text.as_str()));
-        let sources = Sources { cluster, settings, writer: writer.as_ref() };
-        let mut imported = import::import(&found.job, &sources).map_err(|error| match error {
-            ImportError::Scenario(error) => Error::Scenario(error),
-            other => Error::Input(format!("{}: {other}", found.file.display())),
-        })?;
+        if let [file] = files.as_slice()
+            && let Some(application) = inputs.event_log(file)?
+        {
+            if job.is_some() || described.is_some() || written_by.is_some() {
+                let message = "an event log of Spark takes neither `job` nor `described` nor `written_by`";
+                return Err(Error::Input(message.to_owned()));
+            }
+            return of_spark(file, &application, cluster, checked, effort);
+        }
+        let writer = written_by.as_ref().map(|path| inputs.writer(path)).transpose()?;
+        let found = inputs.job(&files, job.as_deref())?;
+        let beside = KnownBeside { cluster, described: described.as_deref(), writer: writer.as_ref() };
+        let mut imported = inputs.imported(&found, beside)?;
         // The text may go anywhere: only the whole path leads from there to the history.
         if let Some(path) = found.file.canonicalize().ok().and_then(|path| path.to_str().map(str::to_owned)) {
             imported.refer_to(path);
         }
-        sim::parse(&found.job.id, &imported.to_toml(), &[]).map_err(Error::Scenario)?;
+        let name = sim::parse(&found.job.id, &imported.to_toml(), &[]).map_err(Error::Scenario)?.name;
         let mut lines = Lines::new();
         if checked || imported.record.is_some() {
             let fitted = reproduce(&mut imported, BUDGET, effort)?;
             if let Some(result) = fitted.result.as_ref().filter(|_| checked) {
-                let line =
-                    |line: runs::Line| (line.name.to_owned(), line.unit.to_owned(), line.recorded, line.predicted);
+                let line = |line: runs::Line| {
+                    (line.name.to_owned(), line.unit.to_owned(), line.recorded, Some(line.predicted))
+                };
                 lines = check(&imported, result).lines.into_iter().map(line).collect();
             }
         }
         let assumed = imported.assumed.iter().map(|a| (a.key.clone(), a.value.clone(), a.why.clone())).collect();
-        Ok((imported.to_toml(), found.file.clone(), assumed, lines))
+        Ok((imported.to_toml(), name, found.file.clone(), assumed, Vec::new(), lines))
     })
+}
+
+fn of_spark(
+    file: &Path,
+    application: &Application,
+    cluster: Option<(&str, &str)>,
+    checked: bool,
+    effort: &Effort<'_>,
+) -> Result<Made, Error> {
+    let imported = import_spark(application, cluster)?;
+    let text = runs::spark_toml(&imported);
+    let scenario = sim::parse(&application.id, &text, &[]).map_err(Error::Scenario)?;
+    let mut lines = Lines::new();
+    if checked {
+        let result = run_scenario(&scenario, 0, effort)?;
+        let line = |line: runs::SparkLine| (line.name, line.unit.to_owned(), line.recorded, line.predicted);
+        lines = check_spark(&imported, &result).unwrap_or_default().into_iter().map(line).collect();
+    }
+    Ok((text, scenario.name, file.to_owned(), Assumed::new(), imported.notes, lines))
 }

@@ -13,6 +13,7 @@ mod calls;
 mod effort;
 mod errors;
 mod imported;
+mod kat;
 mod outcome;
 mod scenario;
 mod sweep;
@@ -28,9 +29,11 @@ mod _trunkline {
     #[pymodule_export]
     use crate::imported::import_history;
     #[pymodule_export]
+    use crate::kat::{Placement, place, place_jobs};
+    #[pymodule_export]
     use crate::outcome::Outcome;
     #[pymodule_export]
-    use crate::scenario::{Scenario, keys, schema};
+    use crate::scenario::{Scenario, file_name, keys, schema};
     #[pymodule_export]
     use crate::sweep::{Folder, Plan, make_run};
     #[pymodule_export]

@@ -107,6 +107,12 @@ impl Scenario {
     }
 }
 
+/// A name as one part of a path.
+#[pyfunction]
+pub fn file_name(name: &str) -> String {
+    runs::file_name(name)
+}
+
 /// The JSON Schema of scenarios.
 #[pyfunction]
 pub fn schema() -> String {

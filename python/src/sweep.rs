@@ -3,7 +3,7 @@
 use crate::effort::{Asked, watched};
 use crate::errors::{input, raised, warn};
 use crate::table::Table;
-use ::sweep::{Asked as AskedOf, Changes, HandedOut, Order, Sweep, make};
+use ::sweep::{Asked as AskedOf, Changes, HandedOut, Order, Sweep, make, table};
 use pyo3::prelude::*;
 use runs::{Error, Inputs, Stop};
 use std::path::{Path, PathBuf};
@@ -56,7 +56,7 @@ impl Plan {
     }
 
     /// Makes what is missing on this machine's cores; where all is there, writes table, page and `sweep.json`, and
-    /// returns that file's text.
+    /// returns that file's text and the table.
     fn make(
         &self,
         py: Python<'_>,
@@ -64,10 +64,11 @@ impl Plan {
         fresh: bool,
         threads: Option<u32>,
         progress: Option<Py<PyAny>>,
-    ) -> PyResult<Option<String>> {
+    ) -> PyResult<Option<(String, Table)>> {
         let asked = AskedOf { fresh, ..AskedOf::default() };
         let made = watched(py, &Asked { threads, progress }, |effort| make(&self.0, &asked, &target, effort))?;
-        Ok(made.surface.map(|surface| surface.to_json()))
+        let Some(surface) = made.surface else { return Ok(None) };
+        py.detach(|| Ok(Some((surface.to_json(), Table::new(table(&self.0, &made.records))?))))
     }
 }
 

@@ -1,13 +1,14 @@
 //! Tables over the Arrow C interface.
 
+use crate::errors::raised;
 use arrow_array::ffi::FFI_ArrowSchema;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, RecordBatchIterator, StringArray};
 use arrow_schema::{ArrowError, Field, Schema};
-use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use results::Column;
+use runs::Error;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -44,7 +45,7 @@ fn array(column: Column) -> ArrayRef {
 }
 
 fn internal(error: ArrowError) -> PyErr {
-    PyRuntimeError::new_err(format!("an error of trunkline: {error}"))
+    Python::attach(|py| raised(py, &Error::Internal(error.to_string())))
 }
 
 #[pymethods]

@@ -1,8 +1,9 @@
 """What several tests need."""
 
 import os
+import signal
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,42 @@ mapreduce.reducers = 2
 workload = "wordcount"
 input = "32 MiB"
 """
+
+
+#: A sweep of four points over it.
+SWEEP = """
+scenario = "small.toml"
+set = ["run.fidelity=flow"]
+seeds = 2
+metrics = ["job.finish_s"]
+
+[sweep]
+network.rate = ["10 Mbit/s", "100 Mbit/s"]
+mapreduce.reducers = [1, 2]
+"""
+
+#: No test takes so long, in seconds: what hangs fails with the place where it does.
+LIMIT_S = 600
+
+
+@pytest.fixture(autouse=True)
+def no_test_hangs() -> Iterator[None]:
+    def end(*_: object) -> None:
+        raise TimeoutError(f"the test has not ended in {LIMIT_S} s")
+
+    before = signal.signal(signal.SIGALRM, end)
+    signal.alarm(LIMIT_S)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
+@pytest.fixture
+def plan(job: Path) -> Path:
+    """The file of a sweep over the small job."""
+    path = job.parent / "sweep.toml"
+    path.write_text(SWEEP)
+    return path
 
 
 @pytest.fixture

@@ -6,26 +6,24 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import polars as pl
 import pytest
+from conftest import PROGRAM, SWEEP
 
 import trunkline
+from trunkline import _dask
 
-pytest.importorskip("distributed")
+dask = pytest.importorskip("dask")
+distributed = pytest.importorskip("distributed")
 
-SWEEP = """
-scenario = "small.toml"
-set = ["run.fidelity=flow"]
-seeds = 5
-metrics = ["job.finish_s"]
-
-[sweep]
-network.rate = ["10 Mbit/s", "100 Mbit/s"]
-mapreduce.reducers = [1, 2]
-"""
+pytestmark = [
+    # A slow machine takes long to start a worker.
+    pytest.mark.filterwarnings("ignore:the Dask cluster has had no worker"),
+]
 
 #: A worker whose process ends on one run, as one that takes too much memory does.
 DEADLY = """
@@ -68,14 +66,16 @@ class Cluster:
         self.processes: list[subprocess.Popen[bytes]] = []
         path = os.pathsep.join(path for path in sys.path if path)
         self.environment = os.environ | {"PYTHONPATH": path, "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "1"}
+        #: A scheduler, or a worker, that has Dask and not the package.
+        self.bare = {name: value for name, value in self.environment.items() if name != "PYTHONPATH"}
         self.scheduler = self.start_scheduler()
 
-    def start(self, *words: object) -> subprocess.Popen[bytes]:
+    def start(self, *words: object, bare: bool = False) -> subprocess.Popen[bytes]:
         with (self.folder / "log").open("ab") as log:
             process = subprocess.Popen(
                 [sys.executable, "-m", "distributed.cli." + str(words[0]), *map(str, words[1:])],
                 cwd=self.folder,
-                env=self.environment,
+                env=self.bare if bare else self.environment,
                 stdout=subprocess.DEVNULL,
                 stderr=log,
                 start_new_session=True,
@@ -87,7 +87,8 @@ class Cluster:
         file = self.folder / "scheduler.json"
         file.unlink(missing_ok=True)
         words = ["--host", "127.0.0.1", "--port", 0, "--no-dashboard", "--no-jupyter", "--scheduler-file", file]
-        scheduler = self.start("dask_scheduler", *words)
+        # It hands runs on, and needs the package for none of that.
+        scheduler = self.start("dask_scheduler", *words, bare=True)
         while not file.exists() or not file.read_text().rstrip().endswith("}"):
             assert scheduler.poll() is None, (self.folder / "log").read_text()
             time.sleep(0.05)
@@ -96,14 +97,18 @@ class Cluster:
         self.address: str = json.loads(file.read_text())["address"]
         return scheduler
 
-    def worker(self, preload: str | None = None, nanny: bool = False) -> subprocess.Popen[bytes]:
+    def worker(self, preload: str | None = None, nanny: bool = False, bare: bool = False) -> subprocess.Popen[bytes]:
         """`nanny`: another process starts it again when it dies."""
         words: list[object] = [self.address, "--nthreads", 1, "--no-dashboard", "--host", "127.0.0.1"]
         words.append("--nanny" if nanny else "--no-nanny")
         if preload is not None:
             (self.folder / "preload.py").write_text(preload)
             words += ["--preload", self.folder / "preload.py"]
-        return self.start("dask_worker", *words)
+        return self.start("dask_worker", *words, bare=bare)
+
+    def wait_for(self, workers: int) -> None:
+        with distributed.Client(self.address, set_as_default=False) as client:
+            client.wait_for_workers(workers)
 
     def end(self) -> None:
         for process in self.processes:
@@ -121,11 +126,20 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
     cluster.end()
 
 
+@pytest.fixture(scope="module")
+def standing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """A cluster of one worker, for tests that leave it as it is."""
+    cluster = Cluster(tmp_path_factory.mktemp("standing"))
+    cluster.worker()
+    yield cluster
+    cluster.end()
+
+
 @pytest.fixture
-def plan(job: Path) -> Path:
-    path = job.parent / "sweep.toml"
-    path.write_text(SWEEP)
-    return path
+def plan(plan: Path) -> Path:
+    """Enough runs to be stopped among them."""
+    plan.write_text(SWEEP.replace("seeds = 2", "seeds = 5"))
+    return plan
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -137,6 +151,7 @@ def test_workers_by_address_make_the_same_bytes(plan: Path, cluster: Cluster, pr
     alone = trunkline.sweep(plan, out=plan.parent / "alone", threads=1)
     for workers in (1, 2):
         cluster.worker()
+        cluster.wait_for(workers)
         told: list[int] = []
         dataset = plan.parent / f"dataset-{workers}"
         swept = trunkline.sweep(
@@ -221,8 +236,116 @@ def test_a_worker_of_another_build_is_refused(plan: Path, cluster: Cluster) -> N
     assert not list((plan.parent / "out" / "runs").iterdir())
 
 
+def test_a_worker_without_the_package_is_told(plan: Path, cluster: Cluster) -> None:
+    cluster.worker(bare=True)
+    with pytest.raises(trunkline.MissingError, match="cannot load trunkline .*No module named 'trunkline'"):
+        trunkline.sweep(plan, client=cluster.address, out=plan.parent / "out")
+
+
+def test_a_worker_without_the_package_that_joins_is_told(plan: Path, cluster: Cluster) -> None:
+    worker = cluster.worker()
+
+    def replace(*_: float) -> None:
+        # The next tasks can only go to one that nobody has asked for its build.
+        if worker.poll() is None:
+            worker.kill()
+            worker.wait()
+            cluster.worker(bare=True)
+
+    with pytest.raises(trunkline.MissingError, match="cannot load trunkline"):
+        trunkline.sweep(plan, client=cluster.address, out=plan.parent / "out", progress=replace)
+
+
+#: A client with an address, a plan and a folder.
+CLIENT = """
+import sys
+import trunkline
+
+plan, address, out, dataset = sys.argv[1:]
+trunkline.sweep(plan, client=address, out=out, dataset=dataset)
+"""
+
+
+def kept(folder: Path) -> dict[str, int]:
+    """The records in a sweep's folder, with when they were written in nanoseconds."""
+    runs = folder / "runs"
+    there = runs.glob("[0-9a-f]*.json") if runs.is_dir() else []
+    return {record.name: record.stat().st_mtime_ns for record in there}
+
+
+def test_a_sweep_goes_on_after_its_client_was_killed(plan: Path, standing: Cluster) -> None:
+    out, rows = plan.parent / "out", plan.parent / "rows"
+    words = [sys.executable, "-c", CLIENT, str(plan), standing.address, str(out), str(rows)]
+    client = subprocess.Popen(words, env=standing.environment, stderr=subprocess.PIPE)
+    assert client.stderr is not None
+    while len(kept(out)) < 5 and client.poll() is None:
+        time.sleep(0.01)
+    client.kill()
+    assert client.wait() == -signal.SIGKILL, client.stderr.read().decode()
+    client.stderr.close()
+    before = kept(out)
+    assert 5 <= len(before) < 20
+    swept = trunkline.sweep(plan, client=standing.address, out=out, dataset=str(rows))
+    # What was kept is not made again.
+    after = kept(out)
+    assert len(after) == 20 and all(after[name] == when for name, when in before.items())
+    alone = trunkline.sweep(plan, out=plan.parent / "alone", threads=1)
+    assert swept.json == alone.json and files(out) == files(plan.parent / "alone")
+    made = pl.read_parquet(rows / "*.parquet")
+    assert made.sort("run").equals(alone.runs.sort("run"))
+    assert [name.suffix for name in rows.iterdir()] == [".parquet"] * len(list(rows.iterdir()))
+
+
+def test_the_program_passes_a_wish_to_stop_on(plan: Path, standing: Cluster) -> None:
+    out = plan.parent / "out"
+    # Enough that it is not over by then.
+    plan.write_text(plan.read_text().replace("seeds = 5", "seeds = 60"))
+    words = [PROGRAM, "sweep", plan, "--dask", standing.address, "--quiet", "--out", out]
+    environment = standing.environment | {"TRUNKLINE_PYTHON": sys.executable}
+    program = subprocess.Popen(
+        [*map(str, words)], env=environment, stderr=subprocess.PIPE, start_new_session=True, text=True
+    )
+    while len(kept(out)) < 5 and program.poll() is None:
+        time.sleep(0.01)
+    # To the program alone, as a service manager or a batch system may.
+    program.terminate()
+    _, said = program.communicate()
+    assert program.returncode == 130, said
+    assert "finished runs are kept; the same command goes on from there" in said
+    with pytest.raises(ProcessLookupError):
+        os.killpg(program.pid, 0)
+
+
+def test_what_progress_raises_is_raised(plan: Path, standing: Cluster) -> None:
+    def full(*_: float) -> None:
+        raise OSError("the log's disk is full")
+
+    with pytest.raises(OSError, match="the log's disk is full") as raised:
+        trunkline.sweep(plan, client=standing.address, out=plan.parent / "out", progress=full)
+    assert type(raised.value) is OSError
+
+
+def test_a_closed_client_is_told(plan: Path, standing: Cluster) -> None:
+    client = distributed.Client(standing.address, set_as_default=False)
+
+    def close(*_: float) -> None:
+        client.close()
+
+    for _ in range(2):
+        with pytest.raises(trunkline.MissingError, match="the Dask client is closed: make another"):
+            trunkline.sweep(plan, client=client, out=plan.parent / "out", progress=close)
+
+
+def test_a_cluster_without_workers_is_told(plan: Path, cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_dask, "NO_WORKER_S", 0.0)
+    # As an error it ends the sweep, which would wait.
+    with warnings.catch_warnings(action="error"), pytest.raises(RuntimeWarning, match="has had no worker for"):
+        trunkline.sweep(plan, client=cluster.address, out=plan.parent / "out")
+
+
 def test_what_is_not_there_is_told(plan: Path, program: Callable[..., str]) -> None:
-    with pytest.raises(trunkline.MissingError, match="no Dask scheduler at tcp://127.0.0.1:1"):
+    soon = dask.config.set({"distributed.comm.timeouts.connect": "2 s"})
+    with soon, pytest.raises(trunkline.MissingError, match="no Dask scheduler at tcp://127.0.0.1:1"):
         trunkline.sweep(plan, client="tcp://127.0.0.1:1", out=plan.parent / "out")
     (plan.parent / "file").write_text("")
     with pytest.raises(trunkline.OutputError, match="cannot write a dataset"):

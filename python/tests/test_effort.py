@@ -38,20 +38,43 @@ def test_an_exception_of_progress_stops_the_run(tmp_path: Path) -> None:
 
 
 def test_other_threads_go_on() -> None:
-    """A thread that can only go on while the run does not hold the interpreter stops it."""
-    stop = threading.Event()
-    threading.Thread(target=stop.set).start()
+    """A thread that can only go on where the run lets the interpreter go stops it: within this time, nothing else
+    makes a thread of Python give way."""
+    begun, stop = threading.Event(), threading.Event()
+
+    def other() -> None:
+        begun.wait()
+        stop.set()
+
+    class Stopped(Exception):
+        pass
+
+    told = 0
 
     def tell(*_: float) -> None:
+        nonlocal told
+        begun.set()
+        told += 1
         if stop.is_set():
-            raise StopIteration
+            raise Stopped
+        assert told < 600, "the run holds the interpreter"
 
-    with pytest.raises(StopIteration):
-        trunkline.run(LONG, progress=tell)
+    before = sys.getswitchinterval()
+    thread = threading.Thread(target=other)
+    thread.start()
+    sys.setswitchinterval(1e6)
+    try:
+        with pytest.raises(Stopped):
+            trunkline.run(LONG, progress=tell)
+    finally:
+        sys.setswitchinterval(before)
+        begun.set()
+        thread.join()
 
 
 def test_threads_of_python_run_side_by_side() -> None:
-    """Each waits, within its run, until the other runs, too."""
+    """No lock of the package keeps two runs apart: each waits, within its run, until the other runs, too. That other
+    threads go on during a run is the test above: waiting at a barrier lets the interpreter go by itself."""
     both = threading.Barrier(2, timeout=60)
     scenario, failed = Scenario.from_toml(JOB), []
 

@@ -98,6 +98,8 @@ def test_repeated_runs_are_the_programs(job: Path, program: Program) -> None:
     again = trunkline.repeat(scenario, 3, out=job.parent / "mine", threads=1)
     assert again.json == printed
     assert runs.values["seed"].to_list() == [1, 2, 3]
+    # The pages of seeds stand in the folder, and without one there are none.
+    assert "seed-1/report.html" in again.page.text and "seed-1/report.html" not in runs.page.text
     mean = runs.figures.filter(pl.col("name") == "wordcount: launch to finish")["mean"].item()
     assert mean == pytest.approx(runs.values["wordcount: launch to finish"].mean())
 
@@ -114,6 +116,33 @@ def test_a_comparison_is_the_programs(job: Path, program: Program) -> None:
     # A tenth of the rate takes longer, and the difference is that of the means.
     assert figures["difference"][1] == pytest.approx(figures["mean"][1] - figures["mean"][0])
     assert figures["difference"][1] > 0
+
+
+def test_scenarios_of_one_name_are_told_apart(job: Path, program: Program) -> None:
+    (job.parent / "twin.toml").write_text(JOB.replace("100 Mbit/s", "50 Mbit/s"))
+    files = [job, job.parent / "twin.toml"]
+    flow = [Scenario.load(file).with_(FLOW) for file in files]
+    printed = program("compare", *files, "--set", "run.fidelity=flow", "--runs", 2, "--json", "--quiet", "--out", "x")
+    assert trunkline.compare(*flow, runs=2).json == printed
+    # Of one file there are two only here.
+    changed = trunkline.compare(flow[0], flow[0].with_({"network.rate": "10 Mbit/s"}), runs=2)
+    assert changed.figures["scenario"].unique(maintain_order=True).to_list() == [f"{job} 1", f"{job} 2"]
+    with pytest.raises(trunkline.InputError, match="two scenarios cannot have one name"):
+        trunkline.compare(*flow, names=["a", "a"])
+
+
+def test_counts_out_of_range_are_wrong_input(job: Path, tmp_path: Path) -> None:
+    calls: list[tuple[str, Callable[[int], object]]] = [
+        ("runs", lambda count: trunkline.compare(job, job, runs=count)),
+        ("runs", lambda count: trunkline.repeat(job, count)),
+        ("runs", lambda count: trunkline.advise(job, runs=count, out=tmp_path / "x")),
+        ("seeds", lambda count: trunkline.study("lee2014", seeds=count, out=tmp_path / "x")),
+        ("threads", lambda count: trunkline.repeat(job, 2, threads=count)),
+    ]
+    for name, call in calls:
+        for count in (0, -1, 1_000_000):
+            with pytest.raises(trunkline.InputError, match=f"{name}: {count} is not a whole number from"):
+                call(count)
 
 
 def test_an_estimate_is_the_programs(job: Path, program: Program) -> None:
@@ -198,6 +227,24 @@ def test_an_imported_history_is_the_programs(tmp_path: Path, program: Program) -
     assert imported.scenario.with_({"job.history": theirs["job.history"]}).digest == theirs.digest
     assert imported.history == history
     assert {"key", "value", "why"} == set(imported.assumed.columns)
+
+
+def test_an_event_log_is_imported_as_the_program_does(program: Program, tmp_path: Path) -> None:
+    logs = ROOT / "crates/history/tests/spark"
+    log, cluster = logs / "wordcount-10mbit.lz4", logs / "cluster-10mbit.toml"
+    imported = trunkline.import_history(log, cluster=cluster)
+    printed = program("import", log, "--cluster", cluster, "-o", "app.toml")
+    theirs = Scenario.load(tmp_path / "app.toml")
+    assert imported.scenario.digest == theirs.digest and imported.scenario.name == theirs.name
+    assert imported.notes == []
+    took = imported.check.row(0, named=True)
+    assert took["figure"] == "first submission to last end" and abs(took["error"]) <= 0.1
+    # The table that the program prints: the same lines, rounded.
+    lines = [line for line in printed.splitlines() if line.strip()][-imported.check.height :]
+    for line, row in zip(lines, imported.check.iter_rows(named=True), strict=True):
+        assert f"{row['recorded']:.1f} {row['unit']}" in line and f"{row['predicted']:.1f} {row['unit']}" in line
+    with pytest.raises(trunkline.InputError, match="neither `job` nor `described` nor `written_by`"):
+        trunkline.import_history(log, job="job_1")
 
 
 def test_what_is_no_history_is_told(tmp_path: Path) -> None:

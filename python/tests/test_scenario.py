@@ -3,6 +3,7 @@
 import ast
 import pickle
 import runpy
+import tomllib
 import warnings
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from conftest import JOB, ROOT
 
 import trunkline
 from trunkline import Scenario, ScenarioError, ScenarioWarning
+from trunkline._scenario import _in_toml
 
 
 def test_keys_are_read_and_set() -> None:
@@ -98,6 +100,26 @@ def test_a_scenario_goes_to_other_processes_and_to_files(tmp_path: Path) -> None
     for resolved in (False, True):
         scenario.save(tmp_path / "saved.toml", resolved)
         assert Scenario.load(tmp_path / "saved.toml").digest == scenario.digest
+
+
+def test_errors_go_to_other_processes() -> None:
+    errors = trunkline.errors
+    plain = [errors.InternalError, errors.InputError, errors.MissingError, errors.SchedulerLost, errors.OutputError]
+    with pytest.raises(ScenarioError) as raised:
+        Scenario.from_toml("[network]\nrate = 3\nspeed = 4\n", "mine.toml")
+    for error in [*(kind("why") for kind in (*plain, errors.TrunklineError, errors.Interrupted)), raised.value]:
+        there = pickle.loads(pickle.dumps(error))
+        assert (type(there), str(there), there.exit_code) == (type(error), str(error), error.exit_code)
+        assert getattr(there, "problems", None) == getattr(error, "problems", None)
+
+
+def test_any_text_can_be_set() -> None:
+    scenario = Scenario.from_toml(JOB)
+    for text in ("a \U0001f600 cluster", 'quotes " and \\', "\x7f\x1f\t\n", "h\u00f6her", "\u2028"):
+        scenario["name"] = text
+        assert scenario.name == scenario["name"] == text
+    value = {"\U0001f600": ["\x7f"]}
+    assert tomllib.loads(f"x = {_in_toml(value)}") == {"x": value}
 
 
 def test_ready_scenarios_come_back_as_they_are_written() -> None:

@@ -6,26 +6,10 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from conftest import SWEEP
 
 import trunkline
-
-SWEEP = """
-scenario = "small.toml"
-set = ["run.fidelity=flow"]
-seeds = 2
-metrics = ["job.finish_s"]
-
-[sweep]
-network.rate = ["10 Mbit/s", "100 Mbit/s"]
-mapreduce.reducers = [1, 2]
-"""
-
-
-@pytest.fixture
-def plan(job: Path) -> Path:
-    path = job.parent / "sweep.toml"
-    path.write_text(SWEEP)
-    return path
+from trunkline import _trunkline
 
 
 def test_a_plan_is_the_programs(plan: Path, program: Callable[..., str]) -> None:
@@ -95,3 +79,34 @@ def test_plots_are_drawn(plan: Path) -> None:
     assert line.get_xdata()[-1] == pytest.approx(rows["time_s"].max())
     with pytest.raises(KeyError, match="the run has cpu"):
         result.plot_series("nothing")
+
+
+def test_counts_out_of_range_are_wrong_input(plan: Path) -> None:
+    for seeds in (0, -1, 10_001, 1.5):
+        with pytest.raises(trunkline.InputError, match="seeds: .* is not a whole number from 1 to 10,000"):
+            trunkline.Plan.load(plan, seeds=seeds)  # type: ignore[arg-type]
+    with pytest.raises(trunkline.InputError, match="threads: -1 is not a whole number from 1 to 1,024"):
+        trunkline.sweep(plan, out=plan.parent / "out", threads=-1)
+    assert not (plan.parent / "out").exists()
+
+
+def test_fresh_rows_take_the_place_of_a_lost_runs(plan: Path) -> None:
+    read = trunkline.Plan.load(plan)
+    out, rows = plan.parent / "out", str(plan.parent / "rows")
+    _trunkline.Folder(read._inner, out).lose(3, "its worker died")
+    trunkline.sweep(read, out=out, dataset=rows)
+    assert sorted(pl.read_parquet(f"{rows}/*.parquet")["failure"])[-1] == "its worker died"
+    swept = trunkline.sweep(read, out=out, dataset=rows, fresh=True)
+    made = pl.read_parquet(f"{rows}/*.parquet")
+    assert set(made["failure"]) == {""} and made.sort("run").equals(swept.runs.sort("run"))
+
+
+def test_a_store_that_fails_in_its_own_way_is_output(plan: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from fsspec.implementations.local import LocalFileSystem
+
+    def refuse(*_: object, **__: object) -> None:
+        raise RuntimeError("no credentials")
+
+    monkeypatch.setattr(LocalFileSystem, "mv", refuse)
+    with pytest.raises(trunkline.OutputError, match="cannot write .*part-000000.parquet: no credentials"):
+        trunkline.sweep(plan, out=plan.parent / "out", dataset=str(plan.parent / "rows"))

@@ -9,6 +9,7 @@
 Results are byte for byte those of the program `trunkline`: the same scenario and seed give the same on every machine.
 """
 
+from trunkline import kat
 from trunkline._calls import (
     Imported,
     advise,
@@ -66,6 +67,7 @@ __all__ = [
     "documented",
     "estimate",
     "import_history",
+    "kat",
     "remedies",
     "repeat",
     "run",

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 import warnings
 from pathlib import Path
 
 from trunkline import Plan, ScenarioWarning, TrunklineError, _dask
 from trunkline._calls import _told
+
+
+def _stop(*_: object) -> None:
+    """The first wish to stop. The program passes on what it hears, and Ctrl-C has reached both: the second is none."""
+    for wish in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(wish, signal.SIG_IGN)
+    raise KeyboardInterrupt
 
 
 def main() -> int:
@@ -25,6 +33,8 @@ def main() -> int:
     words.add_argument("--fresh", action="store_true")
     words.add_argument("--quiet", action="store_true")
     given = parser.parse_args()
+    for wish in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(wish, _stop)
     try:
         # The program has said what it will do against expectation.
         with warnings.catch_warnings(action="ignore", category=ScenarioWarning):

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import operator
 import os
-import re
 import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import polars as pl
 
 from trunkline import _trunkline
 from trunkline._results import Advice, Comparison, Estimate, Result, Runs, Study
 from trunkline._scenario import Scenario
+from trunkline.errors import InputError
 
 __all__ = ["advise", "compare", "estimate", "import_history", "remedies", "repeat", "run", "studies", "study"]
 
@@ -35,7 +36,8 @@ def _told(progress: Progress, runs: int) -> Callable[[int, float, float], object
     def line(ended: int, part: float, now: float) -> None:
         done = min((ended + part) / max(runs, 1), 1.0)
         of = f"{ended} of {runs} runs, " if runs > 1 else ""
-        text = f"\r{done:6.1%}  {of}simulated {now:.1f} s, {time.monotonic() - began:.0f} s"
+        simulated = f"simulated {now:.1f} s, " if now > 0.0 else ""
+        text = f"\r{done:6.1%}  {of}{simulated}{time.monotonic() - began:.0f} s"
         print(text, end="\n" if done >= 1.0 else "", file=sys.stderr, flush=True)
 
     return line
@@ -45,10 +47,19 @@ def _scenario(scenario: Scenario | PathLike) -> Scenario:
     return scenario if isinstance(scenario, Scenario) else Scenario.load(scenario)
 
 
-def _file_name(name: str) -> str:
-    """A name as one part of a path, as the program makes it."""
-    plain = "".join(c if c.isalnum() or c in "-_." else "-" for c in name)
-    return plain if plain.strip(".") else "run"
+def _whole(name: str, value: int, least: int, most: int) -> int:
+    """A whole number within its range, which is that of the program's option."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = least - 1
+    if not least <= number <= most:
+        raise InputError(f"{name}: {value!r} is not a whole number from {least:,} to {most:,}")
+    return number
+
+
+def _threads(threads: int | None) -> int | None:
+    return None if threads is None else _whole("threads", threads, 1, 1024)
 
 
 def run(
@@ -70,7 +81,7 @@ def run(
         The result. A job that fails is no exception: see `Result.failure`.
     """
     if capture is not None and out is None:
-        raise ValueError("packets are captured into a folder: name `out`")
+        raise InputError("packets are captured into a folder: name `out`")
     return Result(_trunkline.run(_scenario(scenario)._inner, out, capture, _told(progress, 1)))
 
 
@@ -91,8 +102,7 @@ def repeat(
             are not run again, unless `fresh`.
         threads: runs at the same time; the cores of this machine where left out. Results do not depend on it.
     """
-    if not 1 <= runs <= 10_000:
-        raise ValueError("runs: 1 to 10,000")
+    runs, threads = _whole("runs", runs, 1, 10_000), _threads(threads)
     inner = _scenario(scenario)._inner
     return Runs(*_trunkline.repeat(inner, runs, out, fresh, threads, _told(progress, runs)))
 
@@ -110,17 +120,23 @@ def compare(
     Args:
         scenarios: two or more.
         runs: seeds of each, from the first one's on.
-        names: what to call them; their own names, told apart by numbers, where left out.
+        names: what to call them; their own names where left out, or their files where names are the same.
         out: a folder for `comparison.json` and the page.
     """
+    runs, threads = _whole("runs", runs, 1, 10_000), _threads(threads)
     if len(scenarios) < 2:
-        raise ValueError("there is nothing to compare: name two scenarios")
+        raise InputError("there is nothing to compare: name two scenarios")
     read = [_scenario(scenario) for scenario in scenarios]
     called = list(names) if names is not None else [scenario.name for scenario in read]
     if len(called) != len(read):
-        raise ValueError(f"{len(called)} names for {len(read)} scenarios")
-    if names is None and len(set(called)) < len(called):
-        called = [f"{name} {number}" for number, name in enumerate(called, 1)]
+        raise InputError(f"{len(called)} names for {len(read)} scenarios")
+    if len(set(called)) < len(called):
+        if names is not None:
+            raise InputError("two scenarios cannot have one name")
+        # As the program does; of one file with changes there may be several.
+        called = [str(scenario.path or scenario.name) for scenario in read]
+        if len(set(called)) < len(called):
+            called = [f"{name} {number}" for number, name in enumerate(called, 1)]
     inner = [scenario._inner for scenario in read]
     return Comparison(*_trunkline.compare(inner, called, runs, out, threads, _told(progress, runs * len(read))))
 
@@ -154,6 +170,9 @@ def study(
         figures: only these, by their ids.
         out: its folder, `results/studies/NAME` where left out. Finished runs there are not made again.
     """
+    if seeds is not None:
+        seeds = _whole("seeds", seeds, 1, 1000)
+    threads = _threads(threads)
     called = Path(name).name or "study"
     folder = out if out is not None else Path("results", "studies", f"{called}-quick" if quick else called)
     told = _told(progress, 0)
@@ -188,12 +207,11 @@ def advise(
         only, without: remedies, by their ids (`remedies()`).
         out: its folder, `results/advise-NAME` where left out. Finished runs there are not made again.
     """
-    if not 2 <= runs <= 1000:
-        raise ValueError("runs: 2 to 1,000")
+    runs, threads = _whole("runs", runs, 2, 1000), _threads(threads)
     if only and without:
-        raise ValueError("`only` leaves nothing for `without` to take away: give one of them")
+        raise InputError("`only` leaves nothing for `without` to take away: give one of them")
     read = _scenario(scenario)
-    folder = Path(out) if out is not None else Path("results", _file_name(f"advise-{read.name}"))
+    folder = Path(out) if out is not None else Path("results", _trunkline.file_name(f"advise-{read.name}"))
     lists = list(keep), list(only), list(without)
     inner = read._inner
     text = _trunkline.advise(inner, objective, budget, runs, *lists, folder, threads, _told(progress, 0))
@@ -202,7 +220,7 @@ def advise(
 
 @dataclass(frozen=True)
 class Imported:
-    """A recorded job as a scenario."""
+    """A recorded job, or an application of Spark, as a scenario."""
 
     #: The scenario.
     scenario: Scenario
@@ -210,6 +228,8 @@ class Imported:
     history: Path
     #: What the history does not say: `key`, `value`, `why`.
     assumed: pl.DataFrame
+    #: What else a reader should know, sentences: of an event log of Spark.
+    notes: list[str]
     #: The scenario's run beside the record: `figure`, `unit`, `recorded`, `predicted`, `error` (a part of 1).
     check: pl.DataFrame
 
@@ -229,7 +249,8 @@ def import_history(
     """Turns the history of a real job into a calibrated scenario, as `trunkline import` does.
 
     Args:
-        files: its history, compressed or not, its `job_*_conf.xml`, or folders of such.
+        files: its history, compressed or not, its `job_*_conf.xml`, or folders of such; or the event log of an
+            application of Spark, a file or the folder of a rolling log.
         cluster: a scenario whose machines, network and settings are the cluster's.
         job: which job of several, by its identifier.
         described: the run's description, a TOML file, as `--run` takes it.
@@ -237,31 +258,20 @@ def import_history(
         check: whether the scenario is run beside the record.
     """
     if not files:
-        raise ValueError("there is no history")
-    given = None if cluster is None else (os.fspath(cluster), _text(cluster))
-    paths: list[Any] = list(files)
+        raise InputError("there is no history")
     told = _told(progress, 1)
-    found = _trunkline.import_history(paths, given, job, described, written_by, check, told)
-    text, history, assumed, lines = found
+    found = _trunkline.import_history(list(files), cluster, job, described, written_by, check, told)
+    text, name, history, assumed, notes, lines = found
     rows = [
-        (figure, unit, recorded, predicted, predicted / recorded - 1.0 if recorded > 0.0 else None)
+        (figure, unit, recorded, predicted, predicted / recorded - 1.0 if predicted and recorded > 0.0 else None)
         for figure, unit, recorded, predicted in lines
     ]
     numbers = dict.fromkeys(["recorded", "predicted", "error"], pl.Float64)
     schema = {"figure": pl.String, "unit": pl.String, **numbers}
-    name = match.group(1) if (match := re.search(r'^name = "([^"]*)"', text, re.MULTILINE)) else Path(history).name
     return Imported(
         Scenario.from_toml(text, name),
         Path(history),
         pl.DataFrame(assumed, schema=dict.fromkeys(["key", "value", "why"], pl.String), orient="row"),
+        list(notes),
         pl.DataFrame(rows, schema=schema, orient="row"),
     )
-
-
-def _text(path: PathLike) -> str:
-    from trunkline.errors import InputError
-
-    try:
-        return Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot read {os.fspath(path)}: {error}") from error

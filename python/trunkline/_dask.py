@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import queue
 import time
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -37,11 +38,27 @@ AHEAD = 2
 PART_ROWS = 1000
 #: How often it is looked whether the scheduler is there, in seconds.
 LOOK_S = 1.0
+#: After how long without a worker it is said that the sweep waits for one, in seconds.
+NO_WORKER_S = 10.0
+
+CLOSED = "the Dask client is closed: make another"
 
 
 def about() -> tuple[str, str]:
     """The package's version and build, where this runs."""
     return _trunkline.__version__, _trunkline.BUILD
+
+
+def _by_value(name: str) -> Callable[..., Any]:
+    """A function of this module for a worker. The scheduler reads it, too, and need not have the package: pickled by
+    value, as functions within functions are, it names the package only where it is called."""
+
+    def there(*given: Any) -> Any:
+        from importlib import import_module
+
+        return getattr(import_module("trunkline._dask"), name)(*given)
+
+    return there
 
 
 def make_runs(orders: list[str]) -> list[tuple[str, float]]:
@@ -61,10 +78,12 @@ def _connected(client: Client | str) -> Iterator[Client]:
     except ImportError as error:
         raise MissingError("sweeps on Dask need it: pip install trunkline[dask]") from error
     if not isinstance(client, str):
+        if client.status != "running":
+            raise MissingError(CLOSED)
         yield client
         return
     try:
-        connected = Client(client, timeout="10 s", set_as_default=False)
+        connected = Client(client, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
         raise MissingError(f"there is no Dask scheduler at {client}: {error}") from error
     with connected:
@@ -74,11 +93,11 @@ def _connected(client: Client | str) -> Iterator[Client]:
 def _same_build(client: Client, workers: list[str], build: str) -> list[str]:
     """Refuses workers that would give other numbers, or none. Returns those that are as they should be: one that has
     gone meanwhile is not."""
-    found: Any = client.run(about, workers=workers, on_error="return")
+    found: Any = client.run(_by_value("about"), workers=workers, on_error="return")
     ours = f"trunkline {_trunkline.__version__} of build {build[:12]}"
     for worker, answer in sorted(found.items()):
         if isinstance(answer, ImportError):
-            raise MissingError(f"worker {worker} has no package trunkline; this is {ours}: install it there")
+            raise MissingError(f"worker {worker} cannot load trunkline ({answer}); this is {ours}: install it there")
         if isinstance(answer, OSError):
             continue
         if isinstance(answer, BaseException):
@@ -95,7 +114,7 @@ def hand_out(
 ) -> None:
     """Has the runs made that a sweep's folder lacks, and keeps their records there."""
     folder = _trunkline.Folder(plan._inner, target)
-    parts = None if dataset is None else Dataset(dataset, plan, folder)
+    parts = None if dataset is None else Dataset(dataset, plan, folder, fresh)
     missing = sorted_all(plan, folder) if fresh else folder.missing()
     if parts is not None:
         left = set(missing)
@@ -132,26 +151,41 @@ class _Sweep:
         #: once more with nothing else under way: the one that ends its worker then is the one that did before.
         self.suspects: deque[int] = deque()
         self.on_trial = False
+        self.make_runs = _by_value("make_runs")
         self.under_way: dict[Future[Any], list[int]] = {}
         self.done: queue.SimpleQueue[Future[Any]] = queue.SimpleQueue()
         self.there = len(plan) - len(missing)
         self.known: set[str] = set()
         self.threads, self.looked = 0, -LOOK_S
+        #: Since when there has been no worker; none once that has been said.
+        self.alone_since: float | None = time.monotonic()
         #: Seconds of a run, by those that have come back.
         self.run_s: float | None = None
 
     def go(self) -> None:
         try:
             while self.waiting or self.suspects or self.under_way:
-                self.send()
-                self.take()
-        except OSError as error:
-            if isinstance(error, TrunklineError):
-                raise
-            raise SchedulerLost(f"{error}; {self.kept()}") from error
+                # What `progress` raises is the caller's own.
+                if self.step() and self.told is not None:
+                    self.told(self.there, 0.0, 0.0)
         finally:
             with contextlib.suppress(Exception):
                 self.client.cancel(list(self.under_way), force=True)
+
+    def step(self) -> bool:
+        """Sends what there is room for, and keeps what comes back; whether something did."""
+        try:
+            self.send()
+            return self.take()
+        except TrunklineError:
+            raise
+        except OSError as error:
+            raise SchedulerLost(f"{error}; {self.kept()}") from error
+        except Exception as error:
+            # Another thread may have closed it. Dask then says so, or finds that what it calls is gone.
+            if self.client.status != "running":
+                raise MissingError(f"{CLOSED}; {self.kept()}") from error
+            raise
 
     def kept(self) -> str:
         return f"{self.there} of {len(self.plan)} runs are kept; the same call goes on from there"
@@ -178,7 +212,7 @@ class _Sweep:
     def submit(self, positions: list[int]) -> None:
         orders = [self.folder.order(position) for position in positions]
         # No key of Dask's own: a run that is asked for again is to be made again.
-        future = self.client.submit(make_runs, orders, pure=False)
+        future = self.client.submit(self.make_runs, orders, pure=False)
         self.under_way[future] = positions
         future.add_done_callback(self.done.put)
 
@@ -190,15 +224,23 @@ class _Sweep:
             self.known.update(_same_build(self.client, come, self.plan.build))
         self.threads = sum(threads for worker, threads in workers.items() if worker in self.known)
         self.looked = time.monotonic()
+        if self.alone_since is None:
+            return
+        if self.threads > 0:
+            self.alone_since = self.looked
+        elif self.looked >= self.alone_since + NO_WORKER_S:
+            self.alone_since = None
+            said = f"the Dask cluster has had no worker for {NO_WORKER_S:.0f} s: the sweep waits for one"
+            warnings.warn(said, RuntimeWarning, stacklevel=2)
 
-    def take(self) -> None:
-        """Waits for a task, and keeps what it has made."""
+    def take(self) -> bool:
+        """Waits for a task, and keeps what it has made; whether one came back."""
         try:
             future = self.done.get(timeout=LOOK_S)
         except queue.Empty:
             if self.client.status != "running":
                 raise SchedulerLost(f"the Dask scheduler is gone; {self.kept()}") from None
-            return
+            return False
         positions = self.under_way.pop(future)
         if future.status == "finished":
             self.keep(positions, future.result())
@@ -207,8 +249,7 @@ class _Sweep:
         else:
             raise SchedulerLost(f"the Dask scheduler has given up a task ({future.status}); {self.kept()}")
         future.release()
-        if self.told is not None:
-            self.told(self.there, 0.0, 0.0)
+        return True
 
     def keep(self, positions: list[int], made: list[tuple[str, float]]) -> None:
         for position, (record, seconds) in zip(positions, made, strict=True):
@@ -227,6 +268,10 @@ class _Sweep:
             at = self.plan._inner.words(positions[0]) if len(positions) == 1 else f"{len(positions)} runs"
             if isinstance(error, TrunklineError):
                 raise error
+            if isinstance(error, ImportError):
+                # Dask gives tasks to a worker that has joined before it is asked for its build.
+                said = f"a worker that has joined cannot load trunkline ({error}): install it there"
+                raise MissingError(f"{said}; {self.kept()}") from error
             raise InternalError(f"at {at}: {error!r}; {self.kept()}") from error
         if not self.on_trial:
             self.suspects.extend(positions)
@@ -238,10 +283,22 @@ class _Sweep:
             self.parts.add(positions)
 
 
+@contextlib.contextmanager
+def _writing(what: str) -> Iterator[None]:
+    """Whatever goes wrong with a file system: each kind of store has exceptions of its own."""
+    try:
+        yield
+    except TrunklineError:
+        raise
+    except Exception as error:
+        raise OutputError(f"cannot write {what}: {error}") from error
+
+
 class Dataset:
     """Rows of runs as Parquet files in a folder: each whole or not there, each run once."""
 
-    def __init__(self, path: str, plan: Plan, folder: _trunkline.Folder) -> None:
+    def __init__(self, path: str, plan: Plan, folder: _trunkline.Folder, fresh: bool) -> None:
+        """`fresh`: what it holds of this sweep goes, as all runs are made again."""
         try:
             from fsspec.core import url_to_fs
         except ImportError as error:
@@ -250,7 +307,7 @@ class Dataset:
         names = {plan[position]["run"]: position for position in range(len(plan))}
         self.waiting: list[int] = []
         self.has: set[int] = set()
-        try:
+        with _writing(f"a dataset at {path}"):
             self.fs, self.root = url_to_fs(path)
             self.fs.makedirs(self.root, exist_ok=True)
             there = [name for name in self.fs.ls(self.root, detail=False) if name.endswith(".parquet")]
@@ -263,13 +320,11 @@ class Dataset:
                     raise OutputError(f"{path} holds runs of another sweep or build, and is left as it is")
                 self.has |= {names[run] for run in table["run"]}
             # What a call that was ended has left.
-            for name in self.fs.ls(self.root, detail=False):
-                if name.endswith(".unfinished"):
-                    self.fs.rm(name)
-        except (OSError, ImportError, ValueError, pl.exceptions.PolarsError) as error:
-            if isinstance(error, TrunklineError):
-                raise
-            raise OutputError(f"cannot write a dataset at {path}: {error}") from error
+            ended = [name for name in self.fs.ls(self.root, detail=False) if name.endswith(".unfinished")]
+            for name in ended + (there if fresh else []):
+                self.fs.rm(name)
+            if fresh:
+                self.has.clear()
 
     def add(self, positions: Any) -> None:
         """Adds the rows of runs whose records are kept."""
@@ -289,12 +344,10 @@ class Dataset:
         now, self.waiting = self.waiting[:rows], self.waiting[rows:]
         frame = pl.DataFrame(self.folder.table(now))
         name = f"{self.root}/part-{self.number:06}.parquet"
-        try:
+        with _writing(name):
             with self.fs.open(f"{name}.unfinished", "wb") as file:
                 frame.write_parquet(file)
             self.fs.mv(f"{name}.unfinished", name)
-        except OSError as error:
-            raise OutputError(f"cannot write {name}: {error}") from error
         self.number += 1
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from trunkline.errors import MissingError
+from trunkline.errors import InputError, MissingError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -84,7 +84,7 @@ def surface(swept: Surface, figure: str | None, ax: Axes | None) -> Axes:
     if number < 0:
         raise KeyError(f"{figure}: the sweep has {', '.join(metric['path'] for metric in metrics)}")
     if len(axes) > 2:
-        raise ValueError(f"a plot shows two keys, and this sweep has {len(axes)}: its page shows all")
+        raise InputError(f"a plot shows two keys, and this sweep has {len(axes)}: its page shows all")
     ax = _axes(ax)
     points = swept.document["points"]
     across = axes[-1]

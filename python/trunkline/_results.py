@@ -333,7 +333,7 @@ class Advice(_Document):
 class Surface(_Document):
     """A finished sweep: `sweep.json`, byte for byte what the program writes, and the table of its runs."""
 
-    def __init__(self, text: str, page: str, table: _trunkline.Table, folder: Path) -> None:
+    def __init__(self, text: str, table: _trunkline.Table, page: str, folder: Path) -> None:
         super().__init__(text, page)
         self.folder = folder
         self._table = table

@@ -42,16 +42,21 @@ def _in_toml(value: object) -> str:
         case int() | float():
             return repr(value)
         case str():
-            # A basic string of TOML has the escapes of JSON.
-            return json.dumps(value)
+            return _text_in_toml(value)
         case Mapping():
-            return "{" + ", ".join(f"{json.dumps(str(key))} = {_in_toml(each)}" for key, each in value.items()) + "}"
+            return "{" + ", ".join(f"{_text_in_toml(str(key))} = {_in_toml(each)}" for key, each in value.items()) + "}"
         case list() | tuple():
             return "[" + ", ".join(_in_toml(each) for each in value) + "]"
     # Numbers of numpy and polars.
     if (item := getattr(value, "item", None)) is not None:
         return _in_toml(item())
     raise TypeError(f"a key of a scenario takes no {type(value).__name__}")
+
+
+def _text_in_toml(text: str) -> str:
+    """A basic string of TOML. It has the escapes of JSON, but for halves of a pair: what JSON need not escape stands
+    as it is. TOML alone wants DEL escaped."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 class Scenario:

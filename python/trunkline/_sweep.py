@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trunkline import _trunkline
-from trunkline._calls import PathLike, Progress, _file_name, _told
+from trunkline._calls import PathLike, Progress, _threads, _told, _whole
 from trunkline._results import Surface
 from trunkline._scenario import _assignments
 
@@ -33,6 +33,8 @@ class Plan:
     def load(cls, path: PathLike, set: Mapping[str, object] | Sequence[str] = (), seeds: int | None = None) -> Plan:
         """Reads a sweep's file (`docs/guide/sweep.md`). `set` has keys that all runs set; `seeds`, how many of each
         point, takes the place of the file's."""
+        if seeds is not None:
+            seeds = _whole("seeds", seeds, 1, 10_000)
         return cls(_trunkline.Plan(os.fspath(path), _assignments(set), seeds))
 
     @property
@@ -89,10 +91,9 @@ def sweep(
     on. Where the client, a worker or the scheduler dies, the same call goes on from what the folder keeps.
     """
     planned = plan if isinstance(plan, Plan) else Plan.load(plan)
-    target = Path(out) if out is not None else Path("results", _file_name(f"sweep-{planned.name}"))
+    threads = _threads(threads)
+    target = Path(out) if out is not None else Path("results", _trunkline.file_name(f"sweep-{planned.name}"))
     told = _told(progress, len(planned))
-    folder = _trunkline.Folder(planned._inner, target)
-    everything = list(range(len(planned)))
     parts = None
     if client is not None:
         from trunkline import _dask
@@ -103,12 +104,11 @@ def sweep(
         from trunkline import _dask
 
         # Before the runs, so that a path that cannot be written is found at once.
-        parts = _dask.Dataset(dataset, planned, folder)
-    text = planned._inner.make(target, fresh, threads, told)
-    assert text is not None, "all runs are made by now"
+        parts = _dask.Dataset(dataset, planned, _trunkline.Folder(planned._inner, target), fresh)
+    made = planned._inner.make(target, fresh, threads, told)
+    assert made is not None, "all runs are there by now"
     if parts is not None:
-        parts.add(everything)
+        parts.add(range(len(planned)))
         parts.flush()
     page = (target / "report.html").read_text(encoding="utf-8")
-    table = folder.table(everything)
-    return Surface(text, page, table, target)
+    return Surface(*made, page, target)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
+from typing import Any
 
 __all__ = [
     "InputError",
@@ -62,6 +63,10 @@ class ScenarioError(InputError):
     def __init__(self, message: str, problems: Iterable[tuple[str, int, int, str, str | None, str]]) -> None:
         super().__init__(message)
         self.problems: list[Problem] = [Problem(*problem) for problem in problems]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # An exception is made again of `args`, which the problems are not among.
+        return type(self), (str(self), [astuple(problem) for problem in self.problems])
 
 
 class MissingError(TrunklineError):

@@ -47,6 +47,20 @@ pub enum Layout {
     Projected,
 }
 
+impl Layout {
+    /// The layouts in the order in which they are listed for users.
+    pub const ALL: [Self; 3] = [Self::Whole, Self::Split, Self::Projected];
+
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Whole => "whole",
+            Self::Split => "split",
+            Self::Projected => "projected",
+        }
+    }
+}
+
 /// What the records of a scan, or of a sample, have shown. Its memory does not depend on how many there were.
 #[derive(Clone, Debug)]
 pub struct Profile<H> {

@@ -34,7 +34,7 @@ impl<'a> Inputs<'a> {
     }
 
     /// What is asked whether to stop.
-    pub(crate) const fn stop(&self) -> &'a Stop {
+    pub const fn stop(&self) -> &'a Stop {
         self.stop
     }
 

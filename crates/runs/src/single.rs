@@ -23,7 +23,7 @@ pub enum Likeness {
     Changed,
 }
 
-/// The recorded job that a run re-does, and the what was counted of it.
+/// The recorded job that a run re-does, and what was counted of it.
 #[derive(Clone, Debug)]
 pub struct Recorded {
     /// The job.

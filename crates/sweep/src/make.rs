@@ -53,6 +53,8 @@ pub struct Asked {
 pub struct Made {
     /// The surface, if all runs are there.
     pub surface: Option<Surface>,
+    /// The records of all runs in the order of the plan, if all are there.
+    pub records: Vec<Record>,
     /// Runs that are there.
     pub there: usize,
     /// Runs that this call made.
@@ -115,7 +117,7 @@ pub fn make(plan: &Plan, asked: &Asked, target: &Path, effort: &Effort<'_>) -> R
     }
     let there = records.iter().flatten().count();
     if there < records.len() {
-        return Ok(Made { surface: None, there, made: count });
+        return Ok(Made { surface: None, records: Vec::new(), there, made: count });
     }
     let records: Vec<Record> = records.into_iter().flatten().collect();
     let surface = Surface::of(plan, &records);
@@ -125,7 +127,7 @@ pub fn make(plan: &Plan, asked: &Asked, target: &Path, effort: &Effort<'_>) -> R
     journal.file("sweep.parquet", &parquet)?;
     journal.file("report.html", surface.page().as_bytes())?;
     journal.file(FOLDER.file, surface.to_json().as_bytes())?;
-    Ok(Made { surface: Some(surface), there, made: count })
+    Ok(Made { surface: Some(surface), records, there, made: count })
 }
 
 /// Opens the folder of a sweep, which no other build may have filled.

@@ -9,9 +9,9 @@ use crate::import_spark::import_spark;
 use crate::interrupt::STOP;
 use crate::progress::Meter;
 use crate::screen::Screen;
-use history::import::{self, ClusterError, ImportError, ImportedMany, Sources};
+use history::import::{self, ClusterError, ImportedMany, Sources};
 use history::{coflow, swim};
-use runs::{BUDGET, Effort, Error, Found, Inputs, Which, pick_job, reproduce_all, resolve, write_whole};
+use runs::{BUDGET, Effort, Error, Found, Inputs, KnownBeside, Which, reproduce_all, resolve, write_whole};
 use std::path::{Path, PathBuf};
 
 /// Words that stand before the files and say their format.
@@ -46,10 +46,7 @@ pub fn import(args: &Import) -> Result<(), Failure> {
     if let Some(bytes) = trace(&inputs, files, word)? {
         return deliver_many(args, &import_many(args, &files[0], &bytes, cluster)?);
     }
-    let writer = match &args.written_by {
-        None => None,
-        Some(path) => Some(pick_job(path, inputs.history(path)?.1, None)?),
-    };
+    let writer = args.written_by.as_ref().map(|path| inputs.writer(path)).transpose()?;
     if args.all {
         let found = wanted(inputs.jobs(files, Which::All), word, files)?;
         let settings =
@@ -64,13 +61,8 @@ pub fn import(args: &Import) -> Result<(), Failure> {
     }
     let found = wanted(inputs.job(files, args.job.as_deref()).map(|found| vec![found]), word, files)?;
     let Some(found) = found.into_iter().next() else { return Err(Failure::Internal("no job of one".to_owned())) };
-    let settings = inputs.settings_of(&found, args.run.as_deref())?;
-    let mut imported = import::import(&found.job, &Sources { cluster, settings, writer: writer.as_ref() }).map_err(
-        |error| match error {
-            ImportError::Scenario(error) => Failure::Runs(Error::Scenario(error)),
-            other => Failure::Input(format!("{}: {other}", found.file.display())),
-        },
-    )?;
+    let beside = KnownBeside { cluster, described: args.run.as_deref(), writer: writer.as_ref() };
+    let mut imported = inputs.imported(&found, beside)?;
     // Where standard output goes is not known, so no path leads from there to the history.
     if let Some(path) = args.output.as_deref().and_then(|output| runs::path_beside(&found.file, output)) {
         imported.refer_to(path);

@@ -7,7 +7,7 @@ use crate::table::Table;
 use history::JobState;
 use history::import::{Imported, ImportedMany};
 use results::RunResult;
-use runs::{BUDGET, Check, Checked, Effort, JobLine, Line, failure_of, reproduce};
+use runs::{BUDGET, Check, Checked, Effort, JobLine, Line, failure_in, reproduce};
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 
@@ -35,7 +35,7 @@ pub fn report(imported: &Imported, checked: Option<&Checked>, asked: Asked) -> R
     tell(assumptions(imported), checked, asked, |result| {
         let check = runs::check(imported, result);
         let mut notes = String::new();
-        if let Some(reason) = result.jobs.iter().find_map(failure_of) {
+        if let Some(reason) = failure_in(result) {
             let recorded = imported.job.state != JobState::Succeeded;
             let what = if recorded { "the recorded job did not succeed" } else { "the simulated job fails" };
             let _ = writeln!(notes, "{what}: {reason}");

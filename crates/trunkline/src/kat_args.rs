@@ -1,7 +1,8 @@
 //! The words of `trunkline kat`.
 
+use ::kat::{block, part, rate};
 use clap::{ValueHint, builder::PossibleValuesParser};
-use placement::{Engine, Hash, KeyRule, KeyType};
+use placement::{Engine, Hash, KeyRule, KeyType, Layout};
 use std::path::PathBuf;
 use units::{BitRate, Bytes};
 
@@ -130,7 +131,7 @@ pub struct KatPlan {
     #[arg(long, value_name = "F", value_parser = part)]
     pub sample: Option<f64>,
     /// What is laid out: whole records by their first key, a record for each key with its value, or the keys alone
-    #[arg(long, default_value = "whole", value_parser = words(["whole", "split", "projected"]))]
+    #[arg(long, default_value = "whole", value_parser = words(Layout::ALL.map(Layout::name)))]
     pub layout: String,
     /// Bytes of the value that the job emits with each key [default: the whole record]
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(0..=1 << 30))]
@@ -176,22 +177,4 @@ pub struct KatPlan {
 
 fn words<const N: usize>(words: [&'static str; N]) -> PossibleValuesParser {
     PossibleValuesParser::new(words)
-}
-
-/// A part of a whole, above 0 and up to 1.
-fn part(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(part) if part > 0.0 && part <= 1.0 => Ok(part),
-        _ => Err("a part is above 0 and at most 1, as 0.01".to_owned()),
-    }
-}
-
-fn rate(text: &str) -> Result<BitRate, String> {
-    let rate: BitRate = text.parse().map_err(|error: units::ParseError| error.to_string())?;
-    if rate.as_bps() < 1000 { Err("a rate is 1 kbit/s or more, as 1 Gbit/s".to_owned()) } else { Ok(rate) }
-}
-
-fn block(text: &str) -> Result<Bytes, String> {
-    let block: Bytes = text.parse().map_err(|error: units::ParseError| error.to_string())?;
-    if block.get() < 1_000_000 { Err("a block has 1 MB or more, as 128 MB".to_owned()) } else { Ok(block) }
 }

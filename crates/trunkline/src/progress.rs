@@ -77,6 +77,21 @@ impl ByteMeter {
         Self(bar)
     }
 
+    /// For some bytes; how many is said with those that are read. Shows nothing when `quiet`.
+    pub fn of_some(quiet: bool) -> Self {
+        Self::new(1, quiet)
+    }
+
+    /// So many of all bytes are read; nothing is shown where it is not known how many there are.
+    pub fn at(&self, read: u64, all: u64) {
+        if all > 0 {
+            if self.0.length() != Some(all) {
+                self.0.set_length(all);
+            }
+            self.0.set_position(read);
+        }
+    }
+
     /// So many more.
     pub fn add(&self, bytes: u64) {
         self.0.inc(bytes);

@@ -5,6 +5,7 @@ use crate::interrupt::{self, STOP};
 use crate::sweep_args::Sweep as Words;
 use ::sweep::Plan;
 use runs::exit;
+use rustix::process::{Pid, Signal, kill_process};
 use std::env;
 use std::ffi::OsString;
 use std::io;
@@ -36,7 +37,7 @@ pub fn hand_out(words: &Words, plan: &Plan, address: &str, target: &Path) -> Res
         command.args(["--dataset", dataset]);
     }
     command.args(words.fresh.then_some("--fresh")).args(words.effort.quiet.then_some("--quiet"));
-    // The child hears Ctrl-C, too, and says what is kept: it is waited for.
+    // The child says what is kept: it is waited for.
     interrupt::limit(0);
     let child = command.stdin(Stdio::null()).spawn().map_err(|error| absent(&python, &error.to_string()))?;
     match waited(child)? {
@@ -85,6 +86,11 @@ fn waited(mut child: Child) -> Result<u8, Failure> {
             return Ok(code.unwrap_or(if STOP.requested() { exit::INTERRUPTED } else { exit::INTERNAL }));
         }
         if STOP.requested() {
+            if since_asked.is_zero() {
+                // It hears Ctrl-C as this does, but not what is sent to this alone. Of two wishes it takes the first.
+                let pid = Pid::from_child(&child);
+                kill_process(pid, Signal::TERM).map_err(|error| lost(error.into()))?;
+            }
             since_asked += LOOK;
             if since_asked > PATIENCE {
                 child.kill().map_err(lost)?;

@@ -27,7 +27,7 @@ use std::time::Duration;
 use testbed::hadoop::faults::{self, FaultServer, slow_disks};
 use testbed::hadoop::{
     self, BASE, Cluster, HadoopError, Java, Layout, Machine, Plan, Process, Ready, Record, Registry, Running,
-    STORE_HOST, StoreJars, check_reachable,
+    StoreJars, check_reachable, is_worker,
 };
 use testbed::link::{Direction, Links, Path as LinkPath, Spoke};
 use units::Bytes;
@@ -426,7 +426,7 @@ pub fn running(name: &str) -> Result<(Record, Running), Failure> {
 
 /// A cluster as its user needs it.
 fn described(record: &Record, ready: &Ready) -> String {
-    let workers = ready.hosts.iter().skip(1).filter(|host| host.name != STORE_HOST).count();
+    let workers = ready.hosts.iter().enumerate().filter(|(index, host)| is_worker(*index, &host.name)).count();
     let mut text = format!(
         "cluster {} is up after {:.1} s: {} worker{} on {} links, Hadoop {}, Java {}\nits files: {}\n",
         record.name,

@@ -20,8 +20,8 @@ use std::path::Path;
 use std::time::Duration;
 use testbed::hadoop::faults::{Deed, FaultSession};
 use testbed::hadoop::{
-    self, Check, Client, HadoopError, Hdfs, Input, Job, Kind, Load, Ran, RequestLog, Requests, Running, STORE_HOST,
-    Sample,
+    self, Check, Client, HadoopError, Hdfs, Input, Job, Kind, Load, Ran, RequestLog, Requests, Running, Sample,
+    is_worker,
 };
 use testbed::link::{Host, Traffic};
 use units::{Bytes, Time};
@@ -143,8 +143,8 @@ pub fn one(args: &Run, job: &Job, cluster: &Running, scenario: Scenario, target:
 }
 
 fn into_workers(traffic: &[(String, Traffic)]) -> u64 {
-    let workers = traffic.iter().skip(1).filter(|(host, _)| host != STORE_HOST);
-    workers.map(|(_, traffic)| traffic.received).sum()
+    let workers = traffic.iter().enumerate().filter(|(index, (host, _))| is_worker(*index, host));
+    workers.map(|(_, (_, traffic))| traffic.received).sum()
 }
 
 /// Keeps other jobs off a cluster: what is measured would be of both.
@@ -228,12 +228,7 @@ fn measure(args: &Run, job: &Job, cluster: &Running, scenario: &Scenario, folder
     let deeds = deeds?;
     let store = match log {
         None => None,
-        Some(log) => {
-            let (lines, requests) = log.read()?;
-            let file = folder.join("requests.tsv");
-            fs::write(&file, lines).map_err(|error| Error::writing(&file, &error))?;
-            Some(requests)
-        }
+        Some(log) => Some(log.copy(&folder.join("requests.tsv"))?),
     };
     let traffic = counters().map_err(reading)?.into_iter().zip(traffic_before).zip(cluster.hosts());
     let traffic = traffic.map(|((now, then), host)| {

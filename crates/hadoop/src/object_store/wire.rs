@@ -19,7 +19,9 @@ pub(super) const PIECE: Bytes = Bytes::new(128 << 10);
 pub(super) const SEND_BUFFER: Bytes = Bytes::from_mib(4);
 /// How far the store sends ahead of a reader: the client's receive buffer.
 pub(super) const WINDOW: Bytes = Bytes::from_mib(1);
-/// Bodies of listings, of a small file of a committer, of its `_SUCCESS`, of a multipart upload's beginning and end.
+/// Bodies of listings, of a small file of a committer, of its `_SUCCESS`, of a multipart upload's beginning and end: by
+/// the testbed's logs of S3A of Hadoop 3.5.0 on S3Proxy with 2 files of output, 0.4 to 0.7 KB, 2.3 (`.pendingset`) to
+/// 3.9 KB (`.pending`), 9.3 (`directory`) to 12.0 KB (`magic`), 0.1 to 0.4 KB.
 pub(super) const LISTING: Bytes = Bytes::new(1_000);
 pub(super) const MANIFEST: Bytes = Bytes::new(4_000);
 pub(super) const SUMMARY: Bytes = Bytes::new(10_000);

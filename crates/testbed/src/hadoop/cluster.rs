@@ -185,10 +185,10 @@ impl Cluster {
 
     /// Starts the daemon of a kind on a host, if it has one.
     fn start_at(&mut self, index: usize, kind: Kind) -> Result<(), HadoopError> {
-        let kinds: &[Kind] = match (index, self.star.hosts()[index].name()) {
-            (0, _) => &KINDS_OF_MASTER,
-            (_, store::HOST) => &[],
-            _ => &KINDS_OF_WORKER,
+        let kinds: &[Kind] = match index {
+            0 => &KINDS_OF_MASTER,
+            _ if is_worker(index, self.star.hosts()[index].name()) => &KINDS_OF_WORKER,
+            _ => &[],
         };
         if kinds.contains(&kind) {
             let host = &self.star.hosts()[index];
@@ -259,7 +259,8 @@ impl Cluster {
     /// Waits until every worker is there for HDFS and for YARN, and the history server answers.
     fn wait(&mut self, clock: &Clock, stop: &(dyn Fn() -> bool + Sync)) -> Result<(), HadoopError> {
         let store = self.store_address();
-        let workers = self.star.hosts().len() as u64 - 1 - u64::from(store.is_some());
+        let workers = self.star.hosts().iter().enumerate().filter(|(index, host)| is_worker(*index, host.name()));
+        let workers = workers.count() as u64;
         loop {
             if stop() {
                 return Err(HadoopError::Interrupted);
@@ -327,6 +328,12 @@ fn reap(daemons: &[Daemon]) {
             }
         }
     }
+}
+
+/// Whether the host at a place of a cluster's list is a worker: the first is the master, and one may be the object
+/// store's.
+pub fn is_worker(index: usize, host: &str) -> bool {
+    index > 0 && host != store::HOST
 }
 
 /// What is not ready yet.

@@ -12,8 +12,8 @@ use scenario::ObjectStore;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::fs::{self, File};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 
@@ -25,8 +25,8 @@ pub const PORT: u16 = 9_000;
 pub const BUCKET: &str = "trunkline";
 /// The attribute by which S3Proxy knows an object's entity tag; S3A wants one. Java's are named below `user.`.
 const TAG: &str = "user.user.content-md5";
-/// The longest log of a job's requests that is read.
-const MOST_LOG: u64 = 256 << 20;
+/// The longest line of the log of requests: S3's keys have 1024 bytes, each of which may be escaped as three.
+const MOST_LINE: u64 = 64 << 10;
 
 /// The key with which clients sign, made for one cluster.
 #[derive(Clone)]
@@ -46,16 +46,20 @@ impl std::fmt::Debug for Credentials {
 impl Credentials {
     /// New ones, of the kernel's random numbers.
     pub fn random() -> Result<Self, HadoopError> {
-        let mut bytes = [0; 30];
-        let read = File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut bytes));
-        read.map_err(HadoopError::system("read random numbers"))?;
-        let text = bytes.iter().fold(String::new(), |mut text, byte| {
-            // Writing to a string does not fail.
-            let _ = write!(text, "{byte:02X}");
-            text
-        });
+        let text = random::<30>().map_err(HadoopError::system("read random numbers"))?;
         Ok(Self { access: text[..20].to_owned(), secret: text[20..].to_owned() })
     }
+}
+
+/// Random bytes of the kernel, in hexadecimal.
+fn random<const BYTES: usize>() -> io::Result<String> {
+    let mut bytes = [0; BYTES];
+    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    Ok(bytes.iter().fold(String::new(), |mut text, byte| {
+        // Writing to a string does not fail.
+        let _ = write!(text, "{byte:02X}");
+        text
+    }))
 }
 
 /// The server's settings as it reads them. What a request takes is the scenario's.
@@ -97,10 +101,15 @@ fn log(layout: &Layout) -> PathBuf {
 
 /// Whether objects can lie in a folder: entity tags are attributes of files.
 pub fn check_folder(folder: &Path) -> Result<(), HadoopError> {
-    let probe = folder.join(format!(".trunkline-tag-{}", std::process::id()));
-    let tried = File::create(&probe).and_then(|_| tag(&probe));
-    let _ = fs::remove_file(&probe);
-    tried.map_err(|error| HadoopError::Missing {
+    let tried = || {
+        // The folder may be everybody's, and this root: a name that nobody knows before, and a file that was not there,
+        // so that no link leads to another file.
+        let probe = folder.join(format!(".trunkline-tag-{}", random::<16>()?));
+        OpenOptions::new().write(true).create_new(true).open(&probe)?;
+        let tagged = tag(&probe);
+        fs::remove_file(&probe).and(tagged)
+    };
+    tried().map_err(|error: io::Error| HadoopError::Missing {
         what: format!("a file system with users' attributes ({} has none: {error})", folder.display()),
         help: "an object store keeps entity tags there: choose another --scratch".to_owned(),
     })
@@ -223,28 +232,23 @@ pub struct Requests {
 }
 
 impl Requests {
-    /// Of lines of the server's log.
-    fn of(text: &str) -> Self {
-        let mut all = Self::default();
-        for line in text.lines() {
-            let fields: Vec<&str> = line.split('\t').collect();
-            let [_, kind, status, received, sent, copied, own_us, waited_us, _, operation, ..] = fields.as_slice()
-            else {
-                continue;
-            };
-            let number = |field: &str| field.parse::<u64>().unwrap_or(0);
-            *all.requests.entry((*kind).to_owned()).or_default() += 1;
-            all.throttled += u64::from(*status == "503");
-            all.received += number(received);
-            all.sent += number(sent);
-            all.copied += number(copied);
-            // One that waits for less than a timer's step was late.
-            all.late += u64::from(*status != "503" && number(waited_us) < 50);
-            all.longest_own_s = all.longest_own_s.max(number(own_us) as f64 / 1e6);
-            let operation = if operation.is_empty() { "none" } else { operation };
-            *all.operations.entry(format!("{operation} {kind} {status}")).or_default() += 1;
-        }
-        all
+    /// Counts a line of the server's log. One that is cut off is none.
+    fn count(&mut self, line: &str) {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let [_, kind, status, received, sent, copied, own_us, waited_us, _, operation, ..] = fields.as_slice() else {
+            return;
+        };
+        let number = |field: &str| field.parse::<u64>().unwrap_or(0);
+        *self.requests.entry((*kind).to_owned()).or_default() += 1;
+        self.throttled += u64::from(*status == "503");
+        self.received += number(received);
+        self.sent += number(sent);
+        self.copied += number(copied);
+        // One that waits for less than a timer's step was late.
+        self.late += u64::from(*status != "503" && number(waited_us) < 50);
+        self.longest_own_s = self.longest_own_s.max(number(own_us) as f64 / 1e6);
+        let operation = if operation.is_empty() { "none" } else { operation };
+        *self.operations.entry(format!("{operation} {kind} {status}")).or_default() += 1;
     }
 }
 
@@ -263,18 +267,23 @@ impl RequestLog {
         Some(Self { file, begins })
     }
 
-    /// What the server has said since, its lines, and what they come to.
-    pub fn read(&self) -> Result<(String, Requests), HadoopError> {
-        let read = || -> io::Result<String> {
+    /// What the server has said since: its lines into a file of their own, and what they come to. The log may be long:
+    /// it is read line by line.
+    pub fn copy(&self, to: &Path) -> Result<Requests, HadoopError> {
+        let copied = || -> io::Result<Requests> {
             let mut file = File::open(&self.file)?;
             file.seek(SeekFrom::Start(self.begins))?;
-            let mut text = String::new();
-            file.take(MOST_LOG).read_to_string(&mut text)?;
-            Ok(text)
+            let (mut log, mut copy) = (BufReader::new(file), BufWriter::new(File::create(to)?));
+            let (mut requests, mut line) = (Requests::default(), Vec::new());
+            while log.by_ref().take(MOST_LINE).read_until(b'\n', &mut line)? > 0 {
+                copy.write_all(&line)?;
+                requests.count(String::from_utf8_lossy(&line).trim_end_matches('\n'));
+                line.clear();
+            }
+            copy.flush()?;
+            Ok(requests)
         };
-        let text = read().map_err(HadoopError::system("read the object store's log"))?;
-        let requests = Requests::of(&text);
-        Ok((text, requests))
+        copied().map_err(HadoopError::system("copy the object store's log"))
     }
 }
 
@@ -284,12 +293,18 @@ mod tests {
 
     #[test]
     fn a_server_s_lines_are_counted_by_what_they_say() {
-        // S3Proxy 3.1.0, S3A of Hadoop 3.5.0: `hadoop fs -mv`.
+        // S3A of Hadoop 3.5.0: `hadoop fs -mv`.
         let text = "1795712922319\tcopy\t200\t0\t219\t3000000\t125220\t184119\t127.0.0.1\top_rename\t\t/trunkline/in/q\n\
             1795712921506\thead\t404\t0\t0\t0\t1872\t39161\t127.0.0.1\top_rename\t\t/trunkline/in/q.bin\n\
             1795712937064\tdelete\t204\t0\t0\t0\t81733\t1\t127.0.0.1\top_rename\t\t/trunkline/in/big\n\
             1795712937064\tput\t503\t0\t160\t0\t0\t0\t127.0.0.1\t\t\t/trunkline/in/big\ncut off";
-        let all = Requests::of(text);
+        let folder = std::env::temp_dir().join(format!("trunkline-requests-{}", std::process::id()));
+        fs::create_dir_all(&folder).expect("made");
+        let (file, copy) = (folder.join("log"), folder.join("copy"));
+        fs::write(&file, format!("a line of an earlier job\n{text}")).expect("written");
+        let all = RequestLog { file, begins: 25 }.copy(&copy).expect("copied");
+        assert_eq!(fs::read_to_string(&copy).expect("read"), text);
+        fs::remove_dir_all(&folder).expect("removed");
         let kinds: Vec<_> = all.requests.iter().map(|(kind, count)| (kind.as_str(), *count)).collect();
         assert_eq!(kinds, [("copy", 1), ("delete", 1), ("head", 1), ("put", 1)]);
         assert_eq!((all.throttled, all.late, all.sent, all.copied), (1, 1, 379, 3_000_000));

@@ -1,9 +1,9 @@
 //! A plan's parts as files: their names, and which record belongs to which.
 
 use super::cluster::Look;
-use super::plan_file::{self, Kept};
 use crate::failure::Failure;
 use crate::interrupt::STOP;
+use ::kat::{Kept, open_plan};
 use placement::{Engine, Hint, KeyRule, Keys, Part, Plan};
 use runs::Inputs;
 use serde_json::{Value, json};
@@ -36,7 +36,7 @@ impl Placed {
     pub fn open(path: &Path) -> Result<Self, Failure> {
         let text = Inputs::new(&STOP).text(path)?;
         let digest = blake3::hash(text.as_bytes()).to_hex().to_string();
-        Self::of(plan_file::open(path, &text)?, path, digest)
+        Self::of(open_plan(path, &text)?, path, digest)
     }
 
     /// A plan that is known, whose file is that path, by its digest.

@@ -1,28 +1,14 @@
 //! What a plan has found, as text.
 
-use super::{Found, Verdict, import_cost};
+use super::import_cost;
 use crate::screen::Screen;
 use crate::table::Table;
-use placement::{Redistribution, best_host_share};
+use ::kat::{Planned, SecondFile, Verdict, names};
+use placement::{Layout, Redistribution, Repair};
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
 
 /// Split keys that a text lists.
 const LISTED: usize = 8;
-
-/// A file for a message.
-pub fn name(path: &Path) -> String {
-    if path.as_os_str() == runs::STANDARD_INPUT { "standard input".to_owned() } else { path.display().to_string() }
-}
-
-/// Files for a message.
-pub fn names(files: &[PathBuf]) -> String {
-    match files {
-        [one] => name(one),
-        [first, ..] => format!("{} and {} more", name(first), files.len() - 1),
-        [] => "nothing".to_owned(),
-    }
-}
 
 /// Bytes with three digits.
 pub fn bytes(bytes: f64) -> String {
@@ -42,24 +28,11 @@ pub fn bytes(bytes: f64) -> String {
     format!("{bytes:.0} B")
 }
 
-/// Bytes that tasks read from other nodes where each takes a bucket and runs on the node that has most of it: natively,
-/// and where the bucket's blocks have their copies on one group of nodes.
-pub fn scan_bytes(found: &Found<'_>) -> [f64; 2] {
-    /// Of more blocks the best node has hardly more than its share.
-    const MOST_BLOCKS: f64 = 4096.0;
-    let plan = &found.planned.plan;
-    let stored = found.profile.stored as f64 * found.factor;
-    let bucket = stored / f64::from(plan.bucketing().buckets());
-    let blocks = (bucket / found.args.block.get() as f64).ceil().clamp(1.0, MOST_BLOCKS) as u32;
-    let local = best_host_share(blocks, plan.replicas() as u32, plan.nodes().len() as u32);
-    [stored * (1.0 - local), 0.0]
-}
-
-/// The text for a terminal.
-pub fn text(found: &Found<'_>, screen: &Screen) -> String {
-    let (args, profile, plan, saving) = (found.args, &found.profile, &found.planned.plan, &found.saving);
+/// The text for a terminal. `modified`: so many records were modified since the earlier plan.
+pub fn text(found: &Planned, modified: Option<u64>, screen: &Screen) -> String {
+    let (asked, profile, plan, saving) = (&found.asked, &found.profile, &found.placed.plan, &found.saving);
     let nodes = plan.nodes().len();
-    let mut text = screen.heading(&names(&args.files));
+    let mut text = screen.heading(&names(&asked.files));
     text.push('\n');
     let mut line = |sentence: &str| {
         text.push_str(&screen.wrapped(sentence, 2));
@@ -84,7 +57,7 @@ pub fn text(found: &Found<'_>, screen: &Screen) -> String {
         "{} buckets by {} of {}, on {nodes} nodes with {} copies",
         plan.bucketing().buckets(),
         plan.bucketing().hash(),
-        found.engine,
+        asked.engine,
         plan.parts().first().map_or(0, |part| part.group.len()),
     ));
     text.push('\n');
@@ -93,15 +66,15 @@ pub fn text(found: &Found<'_>, screen: &Screen) -> String {
     table.row([
         "fullest node, of the mean".to_owned(),
         format!("{:.2}", found.by_hash),
-        format!("{:.2}", found.planned.imbalance),
+        format!("{:.2}", found.placed.imbalance),
     ]);
-    let [native, placed] = scan_bytes(found);
+    let [native, placed] = found.scan_bytes();
     table.row(["bytes between nodes in a scan by buckets".to_owned(), bytes(native), bytes(placed)]);
     if let Some(pairs) = &found.pairs {
         table.row([
             "pairs after a combiner, in what was read".to_owned(),
             count(pairs.native as f64),
-            count(if args.layout == "whole" { pairs.first } else { pairs.split } as f64),
+            count(if asked.layout == Layout::Whole { pairs.first } else { pairs.split } as f64),
         ]);
     }
     text.push_str(&table.shown(screen));
@@ -117,9 +90,9 @@ pub fn text(found: &Found<'_>, screen: &Screen) -> String {
         saving.share() * 100.0,
         bytes(saving.import)
     ));
-    if let Some(previous) = &args.previous {
+    if let Some(previous) = &asked.previous {
         let copies: f64 = plan.parts().iter().map(|part| part.bytes as f64 * part.group.len() as f64).sum();
-        let moved = found.planned.moved as f64;
+        let moved = found.placed.moved as f64;
         line(&format!(
             "since {}: {:.2} % of all copies move (1/N is {:.2} %)",
             previous.display(),
@@ -128,11 +101,13 @@ pub fn text(found: &Found<'_>, screen: &Screen) -> String {
         ));
     }
     line(&split(found));
-    if let Some(modified) = args.modified {
+    if let Some(modified) = modified {
         line(&modifications(found, modified));
     }
     if let Some(second) = &found.second {
-        second.sentences(args).iter().for_each(|sentence| line(sentence));
+        for sentence in of_second(second, asked.replicas) {
+            line(&sentence);
+        }
     }
     // Who would not import has no use for its cost.
     if matches!(found.verdict, Verdict::Pays(_)) {
@@ -156,12 +131,12 @@ pub fn text(found: &Found<'_>, screen: &Screen) -> String {
 }
 
 /// What becomes of records that were modified since the earlier plan.
-fn modifications(found: &Found<'_>, modified: u64) -> String {
+fn modifications(found: &Planned, modified: u64) -> String {
     let profile = &found.profile;
-    let nodes = found.planned.plan.nodes().len();
+    let nodes = found.placed.plan.nodes().len();
     let record = profile.stored as f64 / profile.records.max(1) as f64;
     let pair = profile.exchange as f64 / profile.records.max(1) as f64;
-    let mut due = Redistribution::after_blocks(nodes as u32, found.args.block.get() as f64, record);
+    let mut due = Redistribution::after_blocks(nodes as u32, found.asked.block.get() as f64, record);
     let after = count(due.due_after() as f64);
     let elsewhere = (nodes as f64 - 1.0) / nodes as f64;
     let exchanged = bytes(modified as f64 * pair * elsewhere);
@@ -178,8 +153,37 @@ fn modifications(found: &Found<'_>, modified: u64) -> String {
     }
 }
 
-fn split(found: &Found<'_>) -> String {
-    let plan = &found.planned.plan;
+/// What is said of a second file.
+fn of_second(second: &SecondFile, replicas: u32) -> Vec<String> {
+    let saving = format!(
+        "a second file by {}, of {} copies {}: a run by that key saves {} of {} ({:.1} %), the fullest node \
+         has {:.2} of the mean",
+        second.rule,
+        count(f64::from(replicas)),
+        SecondFile::COPIES,
+        bytes(second.saving.saved()),
+        bytes(second.saving.native),
+        second.saving.share() * 100.0,
+        second.planned.imbalance,
+    );
+    let said = |repair: &Option<Repair>| {
+        repair.map_or_else(
+            || "nothing repairs it".to_owned(),
+            |repair| format!("{} read, {} between nodes", bytes(repair.read), bytes(repair.transfer)),
+        )
+    };
+    let repair = format!(
+        "a lost node is repaired by {}: its blocks of the second file, which has one copy, by reading all of the \
+         first; with all copies in one order by {}",
+        said(&second.repair),
+        said(&second.repair_of_one_order)
+    );
+    let moved = second.moved.map(|moved| format!("of its second file {} move since then", bytes(moved as f64)));
+    [saving, repair].into_iter().chain(moved).collect()
+}
+
+fn split(found: &Planned) -> String {
+    let plan = &found.placed.plan;
     if plan.split().is_empty() {
         return "no key is too heavy for a node".to_owned();
     }

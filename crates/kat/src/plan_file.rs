@@ -1,9 +1,9 @@
 //! A plan as a file: which nodes keep which bucket.
 
-use super::Found;
-use crate::failure::Failure;
-use crate::kat_args::KatPlan;
+use crate::asked::Asked;
+use crate::plan::Planned;
 use placement::{Bucketing, Engine, Hash, KeyRule, KeyType, Node, Part, Plan, SplitKey};
+use runs::Error;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -12,15 +12,15 @@ use std::path::Path;
 const VERSION: u64 = 1;
 
 /// The plan's text: all layouts. Bytes are those of what was read.
-pub fn text(found: &Found<'_>) -> String {
-    let mut value = layout(&found.planned.plan, &found.rule.to_string(), &found.args.layout);
+pub fn text(found: &Planned) -> String {
+    let mut value = layout(&found.placed.plan, &found.rule.to_string(), found.asked.layout.name());
     value["trunkline_plan"] = VERSION.into();
-    value["engine"] = found.engine.name().into();
+    value["engine"] = found.asked.engine.name().into();
     value["bytes"] = found.scanned.bytes.into();
     value["bytes_read"] = found.profile.bytes.into();
-    value["nodes"] = json!(found.planned.plan.nodes());
+    value["nodes"] = json!(found.placed.plan.nodes());
     if let Some(second) = &found.second {
-        value["second"] = layout(&second.planned.plan, &second.rule.to_string(), &found.args.layout);
+        value["second"] = layout(&second.planned.plan, &second.rule.to_string(), found.asked.layout.name());
     }
     format!("{value}\n")
 }
@@ -49,6 +49,7 @@ fn layout(plan: &Plan, rule: &str, layout: &str) -> Value {
 }
 
 /// A plan as it was kept, with the question that it answers.
+#[derive(Debug)]
 pub struct Kept {
     /// How keys are found.
     pub rule: KeyRule,
@@ -61,7 +62,7 @@ pub struct Kept {
 }
 
 /// Reads a plan with the question that it answers.
-pub fn open(path: &Path, text: &str) -> Result<Kept, Failure> {
+pub fn open(path: &Path, text: &str) -> Result<Kept, Error> {
     let name = path.display().to_string();
     let wrong = |what: &str| wrong(&name, what);
     let value: Value = serde_json::from_str(text).map_err(|error| wrong(&error.to_string()))?;
@@ -89,34 +90,34 @@ pub struct Previous {
 
 impl Previous {
     /// Reads its file.
-    pub fn open(path: &Path, text: &str) -> Result<Self, Failure> {
+    pub fn open(path: &Path, text: &str) -> Result<Self, Error> {
         let name = path.display().to_string();
         let value = serde_json::from_str(text).map_err(|error| wrong(&name, &error.to_string()))?;
         Ok(Self { name, value })
     }
 
     /// Its layout, made of the same question as now: hash, type, layout and number of buckets.
-    pub fn first(&self, bucketing: Bucketing, copies: usize, args: &KatPlan) -> Result<Plan, Failure> {
-        self.asked(&self.value, bucketing, args)?;
+    pub fn first(&self, bucketing: Bucketing, copies: usize, asked: &Asked) -> Result<Plan, Error> {
+        self.asked(&self.value, bucketing, asked)?;
         let before = self.value["replicas"].as_u64().unwrap_or(1);
         if before != copies as u64 {
-            let (name, second) = (&self.name, if args.second.is_some() { " beside its second file" } else { "" });
-            return Err(Failure::Input(format!("{name} keeps {before} copies of each record, not {copies}{second}")));
+            let (name, second) = (&self.name, if asked.second.is_some() { " beside its second file" } else { "" });
+            return Err(Error::Input(format!("{name} keeps {before} copies of each record, not {copies}{second}")));
         }
         parts(Path::new(&self.name), &self.value, bucketing)
     }
 
     /// Its second layout, if it has one.
-    pub fn second(&self, rule: &KeyRule, bucketing: Bucketing, args: &KatPlan) -> Result<Option<Plan>, Failure> {
+    pub fn second(&self, rule: &KeyRule, bucketing: Bucketing, asked: &Asked) -> Result<Option<Plan>, Error> {
         let Some(second) = self.value.get("second").filter(|second| second.is_object()) else { return Ok(None) };
         if second["key"].as_str() != Some(&rule.to_string()) {
             let before = second["key"].as_str().unwrap_or_default();
-            return Err(Failure::Input(format!(
+            return Err(Error::Input(format!(
                 "{} has a second file by {before}, not by {rule}: without --previous it is placed anew",
                 self.name
             )));
         }
-        self.asked(second, bucketing, args)?;
+        self.asked(second, bucketing, asked)?;
         let mut value = second.clone();
         for shared in ["trunkline_plan", "nodes"] {
             value[shared] = self.value[shared].clone();
@@ -124,35 +125,35 @@ impl Previous {
         parts(Path::new(&self.name), &value, bucketing).map(Some)
     }
 
-    fn asked(&self, layout: &Value, bucketing: Bucketing, args: &KatPlan) -> Result<(), Failure> {
+    fn asked(&self, layout: &Value, bucketing: Bucketing, asked: &Asked) -> Result<(), Error> {
         let name = &self.name;
         let before = |key: &str| layout[key].as_str().unwrap_or_default().to_owned();
-        let asked = [
+        let questions = [
             ("hash", before("hash"), bucketing.hash().name()),
             ("type", before("key_type"), bucketing.key_type().name()),
-            ("layout", before("layout"), args.layout.as_str()),
+            ("layout", before("layout"), asked.layout.name()),
         ];
         if self.value["trunkline_plan"].as_u64() != Some(VERSION) {
             return Err(wrong(name, &format!("its trunkline_plan is not {VERSION}")));
         }
         let count = layout["buckets"].as_array().ok_or_else(|| wrong(name, "it has no buckets"))?.len();
-        if let Some((what, before, now)) = asked.iter().find(|(_, before, now)| before != now) {
-            return Err(Failure::Input(format!("{name} is a plan by {what} {before}, not by {now}")));
+        if let Some((what, before, now)) = questions.iter().find(|(_, before, now)| before != now) {
+            return Err(Error::Input(format!("{name} is a plan by {what} {before}, not by {now}")));
         }
-        if args.buckets.is_some_and(|buckets| buckets as usize != count) {
+        if asked.buckets.is_some_and(|buckets| buckets as usize != count) {
             let why = "buckets stay as many when nodes come or go";
-            return Err(Failure::Input(format!("{name} has {count} buckets; {why}")));
+            return Err(Error::Input(format!("{name} has {count} buckets; {why}")));
         }
         Ok(())
     }
 }
 
-fn wrong(name: &str, what: &str) -> Failure {
-    Failure::Input(format!("{name} is no plan of `trunkline kat plan`: {what}"))
+fn wrong(name: &str, what: &str) -> Error {
+    Error::Input(format!("{name} is no plan of `trunkline kat plan`: {what}"))
 }
 
 /// The plan itself.
-fn parts(path: &Path, value: &Value, bucketing: Bucketing) -> Result<Plan, Failure> {
+fn parts(path: &Path, value: &Value, bucketing: Bucketing) -> Result<Plan, Error> {
     let name = path.display().to_string();
     let wrong = |what: &str| wrong(&name, what);
     if value["trunkline_plan"].as_u64() != Some(VERSION) {
@@ -165,7 +166,7 @@ fn parts(path: &Path, value: &Value, bucketing: Bucketing) -> Result<Plan, Failu
     if nodes.is_empty() || nodes.iter().any(|node| !(0.001..=1000.0).contains(&node.weight)) {
         return Err(wrong("it has no nodes, or one whose weight is none"));
     }
-    let part = |value: &Value, bucket: u32, of_key: Option<(u32, u32)>| -> Result<Part, Failure> {
+    let part = |value: &Value, bucket: u32, of_key: Option<(u32, u32)>| -> Result<Part, Error> {
         let bytes = value["bytes"].as_u64().ok_or_else(|| wrong("a bucket has no bytes"))?;
         let group = value["nodes"].as_array().ok_or_else(|| wrong("a bucket has no nodes"))?;
         let group: Option<Vec<u32>> = group

@@ -1,11 +1,10 @@
 //! Reads files of records into a profile: whole, or pieces from all over them.
 
-use super::reading;
-use crate::failure::Failure;
-use crate::interrupt::STOP;
-use crate::progress::ByteMeter;
+use crate::asked::Tell;
+use crate::plan::name;
 use placement::{KeyRule, KeyType, Profile};
-use records::{Error, Format, Sample, Source, of_text, read_stream};
+use records::{Format, Sample, Source, of_text, read_stream};
+use runs::{Error, Stop};
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -33,6 +32,7 @@ enum Opened {
 }
 
 /// What was read.
+#[derive(Clone, Copy, Debug)]
 pub struct Scanned {
     /// Bytes of all files, after decompression; an estimate where blocks or row groups of them were read.
     pub bytes: u64,
@@ -42,7 +42,7 @@ pub struct Scanned {
 
 impl Sources {
     /// Opens files, and the files of folders. They have one format, and keys of one type.
-    pub fn open(files: &[PathBuf], rule: Option<&KeyRule>) -> Result<Self, Failure> {
+    pub fn open(files: &[PathBuf], rule: Option<&KeyRule>) -> Result<Self, Error> {
         let (mut opened, mut size) = (Vec::new(), 0);
         let mut first: Option<(PathBuf, KeyRule, KeyType, Format)> = None;
         for path in listed(files)? {
@@ -56,7 +56,7 @@ impl Sources {
             match &first {
                 None => first = Some((path.clone(), found, of, format)),
                 Some((before, _, other, as_before)) if (*other, *as_before) != (of, format) => {
-                    return Err(Failure::Input(format!(
+                    return Err(Error::Input(format!(
                         "{} is {format} with keys of type {of}, and {} is {as_before} with keys of type {other}: a \
                          plan is for data of one kind",
                         path.display(),
@@ -67,7 +67,7 @@ impl Sources {
             }
             opened.push((path, file));
         }
-        let (_, rule, of, format) = first.ok_or_else(|| Failure::Input("there are no files in it".to_owned()))?;
+        let (_, rule, of, format) = first.ok_or_else(|| Error::Input("there are no files in it".to_owned()))?;
         Ok(Self { opened, size, rule, of, format })
     }
 
@@ -77,13 +77,20 @@ impl Sources {
     }
 
     /// Reads them into a profile: a part of the records, or as much as is usual for their size.
-    pub fn scan(self, part: Option<f64>, quiet: bool, profile: &mut Profile<KeyRule>) -> Result<Scanned, Failure> {
+    pub fn scan(
+        self,
+        part: Option<f64>,
+        stop: &Stop,
+        tell: Tell<'_>,
+        profile: &mut Profile<KeyRule>,
+    ) -> Result<Scanned, Error> {
         let part = part.unwrap_or(if self.size <= WHOLE { 1.0 } else { 0.01 });
         let sample = Sample::new(part);
-        let meter = ByteMeter::new(self.size, quiet);
+        let mut done = 0;
         let mut step = |bytes: u64| {
-            meter.add(bytes);
-            STOP.look().is_ok()
+            done += bytes;
+            tell(done, self.size);
+            !stop.requested()
         };
         let mut bytes = 0;
         for (path, file) in self.opened {
@@ -94,21 +101,20 @@ impl Sources {
             };
             bytes += match read {
                 Ok(bytes) => bytes,
-                Err(Error::Stopped) => {
-                    STOP.look()?;
+                Err(records::Error::Stopped) => {
+                    stop.look()?;
                     0
                 }
                 Err(error) => return Err(failure(&path, error)),
             };
         }
-        meter.finish();
         Ok(Scanned { bytes, sample: part })
     }
 }
 
 /// Files, and in place of folders the files in them, as Hadoop's `FileInputFormat` takes them: not those whose names
 /// begin with `_` or a point.
-fn listed(files: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+fn listed(files: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
     let mut listed = Vec::new();
     for path in files {
         if !path.is_dir() {
@@ -116,8 +122,8 @@ fn listed(files: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
             continue;
         }
         let mut within = Vec::new();
-        for entry in fs::read_dir(path).map_err(|error| reading(path, &error))? {
-            let entry = entry.map_err(|error| reading(path, &error))?;
+        for entry in fs::read_dir(path).map_err(|error| Error::reading(path, &error))? {
+            let entry = entry.map_err(|error| Error::reading(path, &error))?;
             let name = entry.file_name();
             let hidden = name.to_string_lossy().starts_with(['_', '.']);
             if !hidden && entry.path().is_file() {
@@ -125,7 +131,7 @@ fn listed(files: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
             }
         }
         if within.is_empty() {
-            return Err(Failure::Input(format!("{} is a folder without files of records", path.display())));
+            return Err(Error::Input(format!("{} is a folder without files of records", path.display())));
         }
         within.sort();
         listed.extend(within);
@@ -133,21 +139,21 @@ fn listed(files: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     Ok(listed)
 }
 
-fn open(path: &Path) -> Result<(Opened, u64), Failure> {
+fn open(path: &Path) -> Result<(Opened, u64), Error> {
     if path.as_os_str() == runs::STANDARD_INPUT {
         return Ok((Opened::StandardInput, 0));
     }
-    let about = fs::metadata(path).map_err(|error| reading(path, &error))?;
+    let about = fs::metadata(path).map_err(|error| Error::reading(path, &error))?;
     if about.is_file() {
         let source = Source::open(path).map_err(|error| failure(path, error))?;
         return Ok((Opened::File(source), about.len()));
     }
-    File::open(path).map(|file| (Opened::Stream(file), 0)).map_err(|error| reading(path, &error))
+    File::open(path).map(|file| (Opened::Stream(file), 0)).map_err(|error| Error::reading(path, &error))
 }
 
-fn failure(path: &Path, error: Error) -> Failure {
+fn failure(path: &Path, error: records::Error) -> Error {
     match error {
-        Error::Io(error) => reading(path, &error),
-        error => Failure::Input(format!("{}: {error}", super::report::name(path))),
+        records::Error::Io(error) => Error::reading(path, &error),
+        error => Error::Input(format!("{}: {error}", name(path))),
     }
 }

@@ -1,12 +1,13 @@
 //! What a plan has found, as JSON.
 
-use super::report::scan_bytes;
-use super::{Found, Verdict, import_cost};
+use crate::import_cost;
+use crate::plan::{Planned, Verdict};
+use crate::second::SecondFile;
 use serde_json::{Value, json};
 
 /// One object, with fields of the same meaning whatever was found.
-pub fn text(found: &Found<'_>) -> String {
-    let (profile, plan, saving) = (&found.profile, &found.planned.plan, &found.saving);
+pub fn text(found: &Planned) -> String {
+    let (profile, plan, saving) = (&found.profile, &found.placed.plan, &found.saving);
     let (pays, why) = match &found.verdict {
         Verdict::Pays(_) => (true, Value::Null),
         Verdict::No(why) => (false, json!(why)),
@@ -18,10 +19,10 @@ pub fn text(found: &Found<'_>) -> String {
     let pairs = found.pairs.as_ref().map(|pairs| {
         json!({ "native": pairs.native, "first_key": pairs.first, "rarest_key": pairs.rarest, "split": pairs.split })
     });
-    let [native, placed] = scan_bytes(found);
+    let [native, placed] = found.scan_bytes();
     let value = json!({
         "schema": 1,
-        "files": found.args.files.iter().map(|file| file.display().to_string()).collect::<Vec<_>>(),
+        "files": found.asked.files.iter().map(|file| file.display().to_string()).collect::<Vec<_>>(),
         "format": found.format.to_string(),
         "bytes": found.scanned.bytes,
         "bytes_read": profile.bytes,
@@ -29,12 +30,12 @@ pub fn text(found: &Found<'_>) -> String {
         "records_without_key": profile.unkeyed,
         "key": found.rule.to_string(),
         "key_type": plan.bucketing().key_type().name(),
-        "engine": found.engine.name(),
+        "engine": found.asked.engine.name(),
         "hash": plan.bucketing().hash().name(),
         "buckets": plan.bucketing().buckets(),
         "nodes": plan.nodes().len(),
         "replicas": plan.replicas(),
-        "layout": found.args.layout,
+        "layout": found.asked.layout.name(),
         "keys_distinct_read": profile.distinct().round() as u64,
         "keys_per_record": profile.keys_per_record(),
         "keys_per_record_most": profile.most_keys,
@@ -48,13 +49,13 @@ pub fn text(found: &Found<'_>) -> String {
         "remote_scan_bytes_native": native as u64,
         "remote_scan_bytes_by_key": placed as u64,
         "import": import_cost::json(found),
-        "second": found.second.as_ref().map(super::second::SecondFile::json),
+        "second": found.second.as_ref().map(SecondFile::json),
         "runs_to_break_even": saving.runs,
         "pays": pays,
         "why_not": why,
         "imbalance_by_hash": found.by_hash,
-        "imbalance": found.planned.imbalance,
-        "moved_bytes": found.args.previous.as_ref().map(|_| (found.planned.moved as f64 * found.factor) as u64),
+        "imbalance": found.placed.imbalance,
+        "moved_bytes": found.asked.previous.as_ref().map(|_| (found.placed.moved as f64 * found.factor) as u64),
         "pairs_read": pairs,
         "split_keys": split.collect::<Vec<_>>(),
     });

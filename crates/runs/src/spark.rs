@@ -1,0 +1,81 @@
+//! Applications of Spark: their event logs as scenarios, and what a run of one gives beside the record.
+
+use crate::Error;
+use history::spark::{Application, SparkImportError, SparkImported, import};
+use results::{RunResult, SparkApplication};
+use units::Time;
+
+/// A recorded figure beside what a run gives.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SparkLine {
+    /// What it is of.
+    pub name: String,
+    /// Its unit: `s`, `MB`.
+    pub unit: &'static str,
+    /// As recorded.
+    pub recorded: f64,
+    /// By the run; none of what did not end in it.
+    pub predicted: Option<f64>,
+}
+
+impl SparkLine {
+    /// The error as a part of what is recorded.
+    pub fn error(&self) -> Option<f64> {
+        self.predicted.filter(|_| self.recorded > 0.0).map(|predicted| predicted / self.recorded - 1.0)
+    }
+}
+
+/// Makes a scenario of an application. `cluster`: the name and the text of the cluster's.
+pub fn import_spark(application: &Application, cluster: Option<(&str, &str)>) -> Result<SparkImported, Error> {
+    import(application, cluster).map_err(|error| match error {
+        SparkImportError::Scenario(error) => Error::Scenario(error),
+        other => Error::Input(other.to_string()),
+    })
+}
+
+/// The scenario of an application as a file, with where it is from.
+pub fn spark_toml(imported: &SparkImported) -> String {
+    let id: String = imported.scenario.name.chars().filter(|c| !c.is_control()).collect();
+    let took = imported.recorded.took;
+    format!(
+        "# From the event log of {id}: {took:.1} s from the first job to the end of the last. What a task took but\n\
+         # for waiting for shuffle blocks is its work; the network is that of [network].\n\n{}",
+        imported.scenario.to_short_toml()
+    )
+}
+
+/// Recorded beside predicted figures: first the whole, then each stage, then what the shuffles moved. None where the
+/// run has no application.
+pub fn check_spark(imported: &SparkImported, result: &RunResult) -> Option<Vec<SparkLine>> {
+    let (recorded, spark) = (&imported.recorded, result.spark.as_ref()?);
+    let line = |name: &str, unit, recorded, predicted| SparkLine { name: name.to_owned(), unit, recorded, predicted };
+    let took = spark.took().map(Time::as_secs_f64);
+    let mut lines = vec![line("first submission to last end", "s", recorded.took, took)];
+    let stages = recorded.stages.iter().zip(lengths(spark));
+    lines.extend(stages.map(|((name, length), predicted)| line(name, "s", *length, predicted)));
+    let megabytes = |bytes: u64| bytes as f64 / 1e6;
+    let moved = [
+        ("shuffle, network", recorded.shuffle_remote, spark.shuffle_remote()),
+        ("shuffle, same node", recorded.shuffle_local, spark.shuffle_local()),
+    ];
+    lines
+        .extend(moved.map(|(name, recorded, predicted)| {
+            line(name, "MB", megabytes(recorded), Some(megabytes(predicted.get())))
+        }));
+    Some(lines)
+}
+
+/// From the launch of each stage's first task to the end of its last, in seconds; none where a task has no end.
+fn lengths(spark: &SparkApplication) -> Vec<Option<f64>> {
+    let mut ends: Vec<Option<(Time, Option<Time>)>> = vec![None; spark.stages.len()];
+    for task in &spark.tasks {
+        let (first, last) = ends[task.stage].unwrap_or((task.launch, Some(Time::ZERO)));
+        let last = last.zip(task.finish).map(|(last, finish)| last.max(finish));
+        ends[task.stage] = Some((first.min(task.launch), last));
+    }
+    let length = |end: Option<(Time, Option<Time>)>| {
+        let (first, last) = end?;
+        Some(last?.saturating_sub(first).as_secs_f64())
+    };
+    ends.into_iter().map(length).collect()
+}
