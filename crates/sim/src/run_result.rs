@@ -22,7 +22,7 @@ use results::{
 use scenario::{Scenario, node_name, point_name};
 use tcp::SegmentCounts;
 use traffic::FIRST_PORT;
-use transport::{FlowRecord, Owner, PacketTransport, Totals};
+use transport::{FlowRecord, Overflow, Owner, PacketTransport, Totals};
 use units::{Bytes, Time};
 use wifi::mac::Kind;
 use wifi::medium::{FrameFate, FrameRecord};
@@ -53,6 +53,13 @@ pub(crate) fn run_result(
     let records: Vec<FlowRecord> = world.driver().map_or_else(Vec::new, |_| transport.flows());
     flows.finish(world, &mut result);
     look()?;
+    if let Some(Overflow { first, packets }) = transport.overflow() {
+        let detail = format!(
+            "bursts overflow queues by about {packets:.0} packets in the whole run; flow level does not know what senders \
+             wait for them (incast): `run.fidelity = \"packet\"` does"
+        );
+        result.events.push(Event { at: first, kind: "overflow".to_owned(), node: None, link: None, detail });
+    }
     for (at, change) in world.changes().iter().filter(|(at, _)| *at <= world.now()) {
         if let Change::Node { node, .. } = change
             && world.meters().and_then(|meters| meters.get(*node)?.empty).is_some_and(|empty| empty <= *at)

@@ -8,12 +8,14 @@
 //! the slowest link, and its last segment has gone through the others. One of a segment goes by itself: it takes no
 //! share. Handshakes and ends of messages that are lost wait for their timeouts.
 //!
-//! Not modelled: queues and what they delay and drop (so no incast), marks, the air.
+//! Not modelled: queues and what they delay and drop (so no incast), marks, the air. But bursts that would overflow a
+//! queue are noted ([`port`]).
 
 mod ends;
 pub mod fluid;
 mod limits;
 mod net;
+mod port;
 mod pump;
 
 pub use self::net::Interface;
@@ -24,6 +26,7 @@ use ::net::{LinkId, SpecError, Topology};
 use des::{Event, EventQueue, RandomStream, Slab, define_index};
 use ends::{Connection, other};
 use fluid::Fluid;
+use port::Port;
 use std::collections::BTreeMap;
 use units::{BitRate, Bytes, Time};
 
@@ -54,6 +57,15 @@ enum Due {
     Reset(End),
 }
 
+/// What bursts have found full queues: flow level does not model what their senders do then.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Overflow {
+    /// When the first packet would have been lost.
+    pub first: Time,
+    /// How many would have been, about: each burst counts as if none before it had been lost.
+    pub packets: f64,
+}
+
 /// Connections whose streams share links.
 #[derive(Debug)]
 pub struct FlowTransport {
@@ -72,6 +84,8 @@ pub struct FlowTransport {
     /// When the next flow ends, as far as an event is pending for it.
     armed: Time,
     losses: RandomStream,
+    /// The queue before each link.
+    ports: Vec<Port>,
     /// Nodes' own TCP settings.
     own: Vec<OwnTcp>,
     upcalls: Vec<Upcall>,
@@ -84,6 +98,7 @@ impl FlowTransport {
     /// length. Losses are drawn from `seed`.
     pub fn new(topology: Topology, framing: Bytes, seed: u64) -> Self {
         let links = (0..2 * units::count(topology.cables().len())).map(LinkId);
+        let ports = links.clone().map(|link| Port::new(topology.spec(link), net::capacity(&topology, link))).collect();
         let fluid = Fluid::new(links.map(|link| net::capacity(&topology, link)));
         Self {
             network: Network::new(topology, framing),
@@ -96,6 +111,7 @@ impl FlowTransport {
             unsettled: false,
             armed: Time::MAX,
             losses: RandomStream::new(seed, "flow/loss", 0),
+            ports,
             own: Vec::new(),
             upcalls: Vec::new(),
             records: Vec::new(),
@@ -283,6 +299,7 @@ impl FlowTransport {
     ) -> Result<(), SpecError> {
         let capacity = self.network.set_link_rate(link, rate)?;
         self.fluid.set_capacity(link.0, capacity);
+        self.ports[link.0 as usize].set_capacity(now.as_secs_f64(), capacity);
         self.unsettle(now, events);
         Ok(())
     }
@@ -421,6 +438,17 @@ impl FlowTransport {
             }
         }
         counted
+    }
+    /// Whether bursts of windows have overflowed queues, so that times may not be believed.
+    pub fn overflow(&self) -> Option<Overflow> {
+        let now = self.now.as_secs_f64();
+        let (mut packets, mut first) = (0.0, f64::INFINITY);
+        for port in &self.ports {
+            let (lost, since) = port.overflow(now);
+            packets += lost;
+            first = since.min(first);
+        }
+        (packets >= 1.0).then(|| Overflow { first: Time::from_secs_f64(first), packets })
     }
     /// The network's topology.
     pub fn topology(&self) -> &Topology {

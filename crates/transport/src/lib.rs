@@ -11,7 +11,7 @@ mod owner;
 mod packets;
 mod record;
 
-pub use flow::{DUE, FlowTransport, Interface, fluid};
+pub use flow::{DUE, FlowTransport, Interface, Overflow, fluid};
 pub use owner::{End, Handle, Happened, Message, Open, Owner, Tag, Upcall};
 pub use packets::{
     Association, Captured, Classes, Looks, OwnTcp, Packet, PacketTransport, QUEUE_ROOM, StationCounts, TIMER, Wireless,
@@ -203,6 +203,13 @@ impl Transport {
         match self {
             Self::Packets(packets) => packets.interfaces(),
             Self::Flows(flows) => flows.interfaces(),
+        }
+    }
+    /// Whether bursts have overflowed queues where messages are flows, which do not model what follows.
+    pub fn overflow(&self) -> Option<Overflow> {
+        match self {
+            Self::Packets(_) => None,
+            Self::Flows(flows) => flows.overflow(),
         }
     }
     /// The network's topology; its hosts are the nodes.

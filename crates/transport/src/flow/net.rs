@@ -27,6 +27,8 @@ const SYN_OPTIONS: u32 = 20;
 pub(super) struct Way {
     /// What it takes of each link, its acknowledgements included. Empty on a node without a loopback.
     pub hops: Vec<Hop>,
+    /// The links there in their order, and how many members of a bond take turns as each.
+    pub links: Vec<(LinkId, u32)>,
     /// Bytes per second of the slowest link.
     pub slowest: f64,
     /// Propagation to the other end.
@@ -150,6 +152,7 @@ impl Network {
         let (Some(forth), Some(reverse)) = paths else {
             let own = Way {
                 hops: Vec::new(),
+                links: Vec::new(),
                 slowest: f64::INFINITY,
                 delay: LOOPBACK_DELAY,
                 back: LOOPBACK_DELAY,
@@ -184,6 +187,6 @@ impl Network {
         let (delay, stored, loss, slowest) = sum(&forth);
         let (there_and_back, stored_back, loss_back, _) = sum(&reverse);
         let hops = weights.into_iter().map(|(link, weight)| Hop { link, weight }).collect();
-        Some(Way { hops, slowest, delay, back: there_and_back, stored, stored_back, loss, loss_back })
+        Some(Way { hops, links: forth, slowest, delay, back: there_and_back, stored, stored_back, loss, loss_back })
     }
 }

@@ -2,7 +2,7 @@
 
 use super::ends::{Connection, other};
 use super::fluid::FluidId;
-use super::{DUE, Due, ENDS, FlowTransport, SETTLE, limits};
+use super::{DUE, Due, ENDS, FlowConnection, FlowTransport, SETTLE, limits};
 use crate::{End, Handle};
 use des::EventQueue;
 use units::{Bytes, Time};
@@ -161,6 +161,13 @@ impl FlowTransport {
             let window = &mut stream.window;
             // The window no longer matters where the network, losses or the receiver set the pace.
             let seconds = rtt.as_secs_f64();
+            // What may leave at once: the window; after a pause at the network's pace at least the initial one.
+            let initial = f64::from(config.initial_window.max(1)) * terms.payload;
+            let heap = match window.size {
+                f64::INFINITY if now > window.active + rtt => initial,
+                f64::INFINITY => 0.0,
+                size => size.min(window.credit),
+            };
             let most = limit.min(lossy * seconds);
             if window.size >= most.min(slowest * seconds / terms.expansion()) {
                 window.size = f64::INFINITY;
@@ -171,6 +178,7 @@ impl FlowTransport {
                 let leaves = window.clear.max(now);
                 window.clear = leaves + Time::from_secs_f64(terms.wire(left) / slowest);
                 let trip = leaves.saturating_sub(now) + way.trip(terms.wire(left));
+                self.note_burst(now, handle, end, left);
                 self.deliver(now, handle, end, left, trip, events);
                 continue;
             }
@@ -178,10 +186,32 @@ impl FlowTransport {
                 let cap = (most / seconds) * terms.expansion();
                 // A cap above the slowest link is none.
                 let cap = if cap >= slowest { f64::INFINITY } else { cap };
+                self.note_burst(now, handle, end, left.min(units::whole(heap.min(most))));
                 return Some((left, terms.wire(left), cap));
             }
             let part = left.min(units::whole(window.credit).max(1));
+            self.note_burst(now, handle, end, part);
             return Some((part, terms.wire(part), f64::INFINITY));
+        }
+    }
+
+    /// So many bytes of a stream leave at once. A node's own queue only holds them back: they come to the other queues of
+    /// their way as fast as its interface sends.
+    fn note_burst(&mut self, now: Time, handle: Handle, end: End, payload: u64) {
+        let Some(connection) = self.connections.get(FlowConnection(handle.index)) else { return };
+        let stream = connection.look(end);
+        let Some(way) = stream.way.as_ref().filter(|_| payload > 0) else { return };
+        let segments = libm::ceil(payload as f64 / stream.terms.payload);
+        let (at, size) = (now.as_secs_f64(), stream.terms.wire(payload) / segments);
+        let (mut start, mut seconds) = (at, 0.0_f64);
+        for (place, (link, turns)) in way.links.iter().enumerate() {
+            let (count, port) = (segments / f64::from(*turns), &mut self.ports[link.0 as usize]);
+            if place == 0 {
+                start += port.hold(at, count, size);
+            } else {
+                port.burst(at, (start, seconds), count, size);
+            }
+            seconds = seconds.max(count * size / self.fluid.capacity(link.0));
         }
     }
 

@@ -1,6 +1,8 @@
 //! Integration tests of both message transports.
 
+mod barrier;
 mod flow;
 mod fluid;
+mod incast;
 mod ns3_cubic;
 mod packets;
