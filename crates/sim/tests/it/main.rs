@@ -23,6 +23,7 @@ mod matrix;
 mod mptcp;
 mod nodes_differ;
 mod object_store;
+mod overflow;
 mod presets;
 mod queues;
 mod reference;
