@@ -3,7 +3,7 @@
 use crate::effort::{Asked, watched};
 use history::spark::Application;
 use pyo3::prelude::*;
-use runs::{BUDGET, Effort, Error, Inputs, KnownBeside, check, check_spark, import_spark, reproduce, run_scenario};
+use runs::{BUDGET, Effort, Error, Inputs, KnownBeside, check, check_spark, import_spark, reproduce, try_once};
 use std::path::{Path, PathBuf};
 
 /// What is assumed: key, value, why.
@@ -78,9 +78,10 @@ fn of_spark(
     let scenario = sim::parse(&application.id, &text, &[]).map_err(Error::Scenario)?;
     let mut lines = Lines::new();
     if checked {
-        let result = run_scenario(&scenario, 0, effort)?;
         let line = |line: runs::SparkLine| (line.name, line.unit.to_owned(), line.recorded, line.predicted);
-        lines = check_spark(&imported, &result).unwrap_or_default().into_iter().map(line).collect();
+        let result = try_once(&scenario, BUDGET, effort)?.result;
+        let found = result.and_then(|result| check_spark(&imported, &result));
+        lines = found.unwrap_or_default().into_iter().map(line).collect();
     }
     Ok((text, scenario.name, file.to_owned(), Assumed::new(), imported.notes, lines))
 }

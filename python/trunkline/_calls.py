@@ -200,7 +200,7 @@ def advise(
     """Ranks the remedies that would help a job: what each saves, how sure that is, and what to type.
 
     Args:
-        objective: what is to become less: `time`, `energy`, or `ptc:ALPHA`.
+        objective: what is to become less: `time`, `energy`, `cost`, or `ptc:ALPHA`.
         budget: no further runs begin after this time; `None` for as long as it takes.
         runs: seeds of what is confirmed, 2 to 1,000.
         keep: keys of the scenario that must stay as they are.

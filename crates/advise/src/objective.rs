@@ -26,9 +26,7 @@ impl Objective {
         match self {
             Self::Time => "s".to_owned(),
             Self::Energy => "J".to_owned(),
-            Self::Cost => {
-                scenario.cost.as_ref().map_or_else(|| scenario::Cost::default().currency, |cost| cost.currency.clone())
-            }
+            Self::Cost => scenario.prices().currency,
             Self::Ptc(_) => String::new(),
         }
     }

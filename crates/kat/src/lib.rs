@@ -19,4 +19,4 @@ pub use jobs::{Job, Jobs, Key};
 pub use plan::{Planned, Verdict, names, plan};
 pub use plan_file::{Kept, open as open_plan};
 pub use scan::Scanned;
-pub use second::SecondFile;
+pub use second::{SECOND_COPIES, SecondFile};

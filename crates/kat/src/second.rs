@@ -12,7 +12,7 @@ use runs::{Error, Stop};
 use serde_json::{Value, json};
 
 /// Copies of the second file.
-const COPIES: u32 = 1;
+pub const SECOND_COPIES: u32 = 1;
 
 /// The same files, open once more.
 pub struct Second {
@@ -33,7 +33,7 @@ pub struct SecondFile {
     pub saving: Saving,
     /// What repairs a lost node; none if nothing does.
     pub repair: Option<Repair>,
-    /// The same with all copies in one order.
+    /// What repairs a lost node where all copies are in one order; none if nothing does.
     pub repair_of_one_order: Option<Repair>,
     /// Bytes that move since the earlier plan, if that has a second file.
     pub moved: Option<u64>,
@@ -48,7 +48,7 @@ impl Second {
         first: &Sources,
         previous: Option<&Previous>,
     ) -> Result<Self, Error> {
-        if asked.replicas <= COPIES {
+        if asked.replicas <= SECOND_COPIES {
             return Err(Error::Input(
                 "--second takes one of the copies, and there is but one: --replicas 2 or more has another".to_owned(),
             ));
@@ -84,13 +84,13 @@ impl Second {
         let count = nodes.len() as u32;
         let planned = match &self.before {
             Some(plan) => plan.on(nodes),
-            None => Plan::place(self.bucketing, nodes, COPIES as usize, &profile.weights, &profile.heaviest()),
+            None => Plan::place(self.bucketing, nodes, SECOND_COPIES as usize, &profile.weights, &profile.heaviest()),
         };
         let planned = planned.map_err(|error| Error::Input(error.to_string()))?;
-        let saving = saving(asked, &profile, &planned.plan, factor, COPIES as usize);
+        let saving = saving(asked, &profile, &planned.plan, factor, SECOND_COPIES as usize);
         let stored = first.stored as f64 * factor;
         let layout = |first, second| SecondLayout { bytes: stored, nodes: count, first, second };
-        let repair = layout(asked.replicas - COPIES, COPIES).repair();
+        let repair = layout(asked.replicas - SECOND_COPIES, SECOND_COPIES).repair();
         let moved = self.before.is_some().then_some((planned.moved as f64 * factor) as u64);
         let repair_of_one_order = layout(asked.replicas, 0).repair();
         Ok(SecondFile { rule, planned, saving, repair, repair_of_one_order, moved })
@@ -98,16 +98,13 @@ impl Second {
 }
 
 impl SecondFile {
-    /// Copies of the second file.
-    pub const COPIES: u32 = COPIES;
-
     /// What is said of it, as figures.
     pub fn json(&self) -> Value {
         let repair = |repair: &Option<Repair>| {
             repair.map(|repair| json!({ "read_bytes": repair.read as u64, "transfer_bytes": repair.transfer as u64 }))
         };
         json!({ "key": self.rule.to_string(), "key_type": self.planned.plan.bucketing().key_type().name(),
-                "copies": COPIES, "remote_bytes_native": self.saving.native as u64,
+                "copies": SECOND_COPIES, "remote_bytes_native": self.saving.native as u64,
                 "saved_bytes": self.saving.saved() as u64, "saved_share": self.saving.share(),
                 "import_bytes": self.saving.import as u64, "imbalance": self.planned.imbalance,
                 "moved_bytes": self.moved,

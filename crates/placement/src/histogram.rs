@@ -35,7 +35,7 @@ pub fn hash_of_part(text: &[u8], begin: usize, end: usize) -> u64 {
     finish(hash, tail)
 }
 
-/// The same for a key of any length.
+/// The hash of `text[begin..end]`, a key of any length.
 fn hash_of_words(text: &[u8], begin: usize, end: usize) -> u64 {
     let key = text.get(begin..end).unwrap_or_default();
     let words = key.chunks_exact(8);

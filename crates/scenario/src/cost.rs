@@ -24,13 +24,23 @@ section! {
 impl Scenario {
     /// Whether it says what anything costs.
     pub fn has_prices(&self) -> bool {
-        self.cost.is_some() || self.nodes().iter().any(|node| node.hardware.price.is_some())
+        let groups = self.cluster.group.iter().filter_map(|group| group.node.as_ref());
+        let mut kinds = groups.chain(&self.cluster.master).chain([&self.node]);
+        self.cost.is_some() || kinds.any(|node| node.price.is_some())
+    }
+
+    /// The prices besides those of nodes; nothing costs anything where none is said.
+    pub fn prices(&self) -> Cost {
+        self.cost.clone().unwrap_or_default()
     }
 }
 
 /// Prices of nothing, and nodes without one.
 pub(super) fn warn(check: &mut Check<'_>) {
     let scenario = check.scenario;
+    if !scenario.has_prices() {
+        return;
+    }
     let nodes = scenario.nodes();
     let free: Vec<&str> =
         nodes.iter().filter(|node| node.hardware.price.is_none()).map(|node| node.name.as_str()).collect();

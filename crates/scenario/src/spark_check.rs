@@ -177,8 +177,8 @@ pub(super) fn warn(check: &mut Check<'_>) {
         check.says("spark.locality-wait", message, "one of the two");
     }
     for (i, stage) in spark.stage.iter().enumerate() {
-        let input = stage.input > Bytes::ZERO || stage.inputs.iter().any(|bytes| *bytes > Bytes::ZERO);
-        let output = stage.output > Bytes::ZERO || stage.outputs.iter().any(|bytes| *bytes > Bytes::ZERO);
+        let input = whole(stage.input, &stage.inputs) > 0;
+        let output = whole(stage.output, &stage.outputs) > 0;
         let shuffles = !stage.parents.is_empty();
         let idle = [
             ("input-from", input, "the stage has no `input`"),

@@ -158,30 +158,12 @@ impl Spark {
         }
     }
 
-    fn launch(&mut self, platform: &mut Platform, (stage, index): (usize, usize), executor: usize, locality: Locality) {
+    fn launch(&mut self, platform: &mut Platform, task: (usize, usize), executor: usize, locality: Locality) {
         let node = self.executors[executor].node;
         self.executors[executor].free -= 1;
         let id = self.tasks.len();
-        self.tasks.push(Task::new(TaskRecord {
-            stage,
-            index,
-            executor,
-            node,
-            locality,
-            launch: platform.ctx.now,
-            start: None,
-            end: None,
-            finish: None,
-            fetch_wait: Time::ZERO,
-            input_wait: Time::ZERO,
-            input_local: Bytes::ZERO,
-            input_remote: Bytes::ZERO,
-            shuffle_local: Bytes::ZERO,
-            shuffle_remote: Bytes::ZERO,
-            shuffle_write: Bytes::ZERO,
-            spill: Bytes::ZERO,
-            output: Bytes::ZERO,
-        }));
+        let record = TaskRecord::new(task, executor, node, locality, platform.ctx.now);
+        self.tasks.push(Task::new(record));
         self.do_next(platform, Work::Launch(id));
     }
 

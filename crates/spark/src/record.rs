@@ -67,6 +67,38 @@ pub struct TaskRecord {
     pub output: Bytes,
 }
 
+impl TaskRecord {
+    /// A task that the driver launches on an executor of a node.
+    pub const fn new(
+        (stage, index): (usize, usize),
+        executor: usize,
+        node: NodeId,
+        locality: Locality,
+        launch: Time,
+    ) -> Self {
+        Self {
+            stage,
+            index,
+            executor,
+            node,
+            locality,
+            launch,
+            start: None,
+            end: None,
+            finish: None,
+            fetch_wait: Time::ZERO,
+            input_wait: Time::ZERO,
+            input_local: Bytes::ZERO,
+            input_remote: Bytes::ZERO,
+            shuffle_local: Bytes::ZERO,
+            shuffle_remote: Bytes::ZERO,
+            shuffle_write: Bytes::ZERO,
+            spill: Bytes::ZERO,
+            output: Bytes::ZERO,
+        }
+    }
+}
+
 /// What a stage has read of one of its parents' shuffle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Exchange {

@@ -34,24 +34,8 @@ fn every_figure_has_a_name_a_unit_and_a_sentence() {
 #[test]
 fn waiting_of_many_tasks_together_is_told() {
     let task = SparkTask {
-        stage: 0,
-        index: 0,
-        executor: 0,
-        node: hadoop::NodeId(1),
-        locality: spark::Locality::Any,
-        launch: Time::ZERO,
-        start: None,
-        end: None,
-        finish: None,
         fetch_wait: Time::from_secs(8_640_000),
-        input_wait: Time::ZERO,
-        input_local: Bytes::ZERO,
-        input_remote: Bytes::ZERO,
-        shuffle_local: Bytes::ZERO,
-        shuffle_remote: Bytes::ZERO,
-        shuffle_write: Bytes::ZERO,
-        spill: Bytes::ZERO,
-        output: Bytes::ZERO,
+        ..SparkTask::new((0, 0), 0, hadoop::NodeId(1), spark::Locality::Any, Time::ZERO)
     };
     let spark = SparkApplication { tasks: vec![task; 3], ..SparkApplication::default() };
     let result = RunResult { spark: Some(spark), ..run() };

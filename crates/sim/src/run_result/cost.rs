@@ -2,20 +2,17 @@
 
 use super::energy;
 use crate::world::World;
+use hadoop::object_store::Method;
 use results::{Cost, Job, RunResult};
-use scenario::Scenario;
+use scenario::{Cost as Prices, Scenario};
 use units::Time;
-
-/// What is billed as written to an object store, by S3's price list; the rest, without DELETE, is billed as read.
-const WRITES: [&str; 4] = ["put", "post", "copy", "list"];
-const FREE: &str = "delete";
 
 /// `None` where the scenario says no price.
 pub(super) fn of(scenario: &Scenario, world: &World, result: &RunResult) -> Option<Cost> {
     if !scenario.has_prices() {
         return None;
     }
-    let prices = scenario.cost.clone().unwrap_or_default();
+    let prices = scenario.prices();
     let span = span(result);
     let paid = prices.increment.map_or(span.1.saturating_sub(span.0), |increment| {
         increment * span.1.saturating_sub(span.0).as_ps().div_ceil(increment.as_ps())
@@ -23,11 +20,9 @@ pub(super) fn of(scenario: &Scenario, world: &World, result: &RunResult) -> Opti
     let hours = paid.as_secs_f64() / 3600.0;
     let per_hour: Vec<f64> = scenario.nodes().iter().filter_map(|node| node.hardware.price).collect();
     let requests = result.object_store.as_ref().map(|store| {
-        let of = |writes: bool| {
-            let billed = store.requests.iter().filter(|(name, _)| *name != FREE && WRITES.contains(name) == writes);
-            billed.map(|(_, count)| *count).sum::<u64>() as f64 / 1000.0
-        };
-        of(true) * prices.store_writes + of(false) * prices.store_reads
+        let price =
+            |(method, (_, count)): (&Method, &(_, u64))| *count as f64 / 1000.0 * per_thousand(*method, &prices);
+        Method::ALL.iter().zip(&store.requests).map(price).sum()
     });
     Some(Cost {
         currency: prices.currency,
@@ -35,6 +30,15 @@ pub(super) fn of(scenario: &Scenario, world: &World, result: &RunResult) -> Opti
         energy: prices.energy.and_then(|price| Some(energy::at_the_wall(world, result, span)? / 3.6e6 * price)),
         requests,
     })
+}
+
+/// The price of 1,000 requests: which are billed as writes is as in S3's price list.
+const fn per_thousand(method: Method, prices: &Prices) -> f64 {
+    match method {
+        Method::Put | Method::Post | Method::Copy | Method::List => prices.store_writes,
+        Method::Get | Method::Head => prices.store_reads,
+        Method::Delete => 0.0,
+    }
 }
 
 /// From the submission of a single job to its end; else, and where it has none, the whole run.

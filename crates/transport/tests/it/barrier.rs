@@ -73,7 +73,7 @@ impl Barrier {
         let packets = PacketTransport::new(self.topology(), Bytes::new(38), seed).unwrap();
         self.run(Transport::Packets(Box::new(packets)), rounds, seed)
     }
-    /// The same over flows.
+    /// The mean seconds of `rounds` rounds at flow level, and what is said of overflows.
     pub fn flows(&self, rounds: u32, seed: u64) -> (f64, Option<Overflow>) {
         let flows = FlowTransport::new(self.topology(), Bytes::new(38), seed);
         self.run(Transport::Flows(Box::new(flows)), rounds, seed)

@@ -3,7 +3,7 @@
 use super::import_cost;
 use crate::screen::Screen;
 use crate::table::Table;
-use ::kat::{Planned, SecondFile, Verdict, names};
+use ::kat::{Planned, SECOND_COPIES, SecondFile, Verdict, names};
 use placement::{Layout, Redistribution, Repair};
 use std::fmt::Write as _;
 
@@ -160,7 +160,7 @@ fn of_second(second: &SecondFile, replicas: u32) -> Vec<String> {
          has {:.2} of the mean",
         second.rule,
         count(f64::from(replicas)),
-        SecondFile::COPIES,
+        SECOND_COPIES,
         bytes(second.saving.saved()),
         bytes(second.saving.native),
         second.saving.share() * 100.0,
