@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 TRUNKLINE := target/release/trunkline
 
-.PHONY: help demo test lint test-rust test-python test-hadoop test-studies test-report wheel audit build bench study report clean
+.PHONY: help demo test lint test-rust test-python test-hadoop test-studies test-report wheel deb audit build bench study report clean
 
 help: ## what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -45,6 +45,9 @@ $(TRUNKLINE):
 
 wheel: ## the Python package, optimised, into target/wheels
 	@scripts/wheel
+
+deb: ## the Debian package, into target/packages
+	@scripts/deb
 
 bench: build ## packet-hops per CPU second, peak memory, event queues, gateways, scans of records; ns-2, stunnel and mawk beside them where installed
 	$(TRUNKLINE) bench

@@ -9,7 +9,6 @@ use units::Time;
 #[command(
     name = "trunkline",
     version,
-    about,
     max_term_width = 100,
     arg_required_else_help = true,
     after_help = "Exit codes: 0 done; 1 internal error; 2 bad input; 3 the simulated job failed; 4 this host lacks a \

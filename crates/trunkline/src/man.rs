@@ -40,7 +40,9 @@ fn pages(command: &Command) -> impl Iterator<Item = &Command> {
 
 fn page(command: &Command) -> Result<Vec<u8>, Failure> {
     let mut page = Vec::new();
-    let rendered = clap_mangen::Man::new(command.clone()).render(&mut page);
+    // A page of a command below the first says the version of the program, too.
+    let source = concat!("trunkline ", env!("CARGO_PKG_VERSION"));
+    let rendered = clap_mangen::Man::new(command.clone()).source(source).manual("Trunkline").render(&mut page);
     rendered.map_err(|error| Failure::Internal(error.to_string()))?;
     Ok(page)
 }

@@ -127,6 +127,7 @@ fn every_command_has_a_manual_page() {
         assert!(pages.contains(&page), "{page}: {pages:?}");
         let text = scratch.read(&format!("man1/{page}"));
         assert!(text.contains(&format!(".TH {}", page.trim_end_matches(".1"))), "{text}");
+        assert!(text.contains(concat!("\"trunkline ", env!("CARGO_PKG_VERSION"), "\"")), "{text}");
         let args: Vec<&str> = ["man"].into_iter().chain(words.iter().map(String::as_str)).collect();
         assert_eq!(printed(&scratch.trunkline(&args)), text);
         let args: Vec<&str> = words.iter().map(String::as_str).chain(["--help"]).collect();

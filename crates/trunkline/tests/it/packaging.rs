@@ -16,9 +16,12 @@ const TARGETS: [&str; 4] = ["basic", "network-online", "shutdown", "sysinit"];
 /// Of 10, as `systemd-analyze security` counts what a service could do to its host; 2 and less it calls well protected.
 const EXPOSURE: &str = "20";
 
+fn packaged(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging").join(path)
+}
 /// The units, with the program as it was built, in a folder that has all that they name.
 fn units(folder: &Path) -> Vec<PathBuf> {
-    let packaged = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging/systemd");
+    let packaged = packaged("systemd");
     let mut units = Vec::new();
     for name in ["trunkline-jet-gateway.service", "trunkline-jet-serve.service"] {
         let text = fs::read_to_string(packaged.join(name)).expect("packaged");
@@ -67,13 +70,15 @@ fn systemd_understands_the_units_and_finds_them_well_protected() {
     }
 }
 
-/// What the units and their examples say to the program it takes: all that it lacks are peers.
+/// What the units and the examples of their settings say to the program it takes: all that it lacks are peers.
 #[test]
 fn the_program_understands_the_units() {
     let keys = scratch("keys");
     for unit in units(&scratch("told")) {
         let unit = fs::read_to_string(unit).expect("just written");
-        let example = unit.lines().find_map(|line| line.strip_prefix("#   OPTIONS=")).expect("it has an example");
+        let settings = value(&unit, "EnvironmentFile").strip_prefix("/etc/").expect("an absolute path");
+        let settings = fs::read_to_string(packaged(settings)).expect("packaged");
+        let example = settings.lines().find_map(|line| line.strip_prefix("#OPTIONS=")).expect("it has an example");
         let started = value(&unit, "ExecStart");
         let state = format!("%S/{}", value(&unit, "StateDirectory"));
         assert!(started.contains(&format!("--keys {state} ")), "{started}");
