@@ -27,6 +27,7 @@ mod kat;
 mod kat_args;
 mod man;
 mod power;
+mod power_daemon;
 mod progress;
 mod recorded_run;
 mod run;

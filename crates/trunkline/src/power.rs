@@ -1,9 +1,10 @@
-//! `trunkline power`: what rest of the disks would save.
+//! `trunkline power`: what rest of the disks would save (`plan`), and the daemon that puts them to rest.
 
 use crate::args::{Power, PowerPlan};
 use crate::emit;
 use crate::failure::Failure;
 use crate::interrupt::STOP;
+use crate::power_daemon;
 use crate::screen::Screen;
 use crate::table::Table;
 use history::swim;
@@ -18,6 +19,9 @@ use storage::power::{Cause, Drive};
 pub fn power(command: &Power) -> Result<(), Failure> {
     match command {
         Power::Plan(plan) => self::plan(plan),
+        Power::Daemon(args) => power_daemon::daemon(args),
+        Power::Status(args) => power_daemon::status(args),
+        Power::Tell(args) => power_daemon::tell(args),
     }
 }
 

@@ -23,6 +23,7 @@ mod layout;
 #[cfg(feature = "jet")]
 mod packaging;
 mod power;
+mod power_daemon;
 mod study;
 mod support;
 mod sweep;
