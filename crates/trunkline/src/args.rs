@@ -269,6 +269,14 @@ pub enum Power {
   trunkline power plan FB-2009.tsv.gz scenarios/power/fb-2009.toml
   trunkline power plan FB-2009.tsv.gz plan.toml --json | jq .policies[].saved")]
     Plan(PowerPlan),
+    /// Say what HDFS has to be told so that backup disks may rest, and what that saves at most
+    ///
+    /// Folders with their storage types, the settings that keep DataNodes from disks that nobody reads, the order of
+    /// readers, the storage policy. A cluster whose backup disks do not hold its further replicas is refused.
+    #[command(after_help = "Examples:
+  trunkline power hdfs cluster.toml
+  trunkline power hdfs cluster.toml --out conf")]
+    Hdfs(PowerHdfs),
     /// Put this machine's backup disks into standby, and log who wakes them
     ///
     /// It ends on SIGTERM or SIGINT, and wakes its disks before (`at-end`). Its journal keeps what is left of the wear
@@ -287,6 +295,16 @@ pub enum Power {
   trunkline power tell '{\"ask\": \"phase\", \"phase\": \"import\"}'
   trunkline power tell '{\"ask\": \"wake\", \"disk\": \"backup-1\"}'")]
     Tell(PowerTell),
+}
+
+#[derive(Debug, clap::Args)]
+pub struct PowerHdfs {
+    /// The cluster's DataNodes and their disks, a TOML file; `-` is standard input
+    #[arg(value_name = "CLUSTER", value_hint = ValueHint::FilePath)]
+    pub cluster: PathBuf,
+    /// Write the properties as files for hdfs-site.xml into this folder
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub out: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]

@@ -24,6 +24,7 @@ mod layout;
 mod packaging;
 mod power;
 mod power_daemon;
+mod power_hdfs;
 mod study;
 mod support;
 mod sweep;
