@@ -1,7 +1,7 @@
 //! What a scenario may say, for editors and for people.
 
 use super::key::{Key, KeyDoc, Section};
-use super::{Scenario, StoragePlan};
+use super::{PowerDaemon, Scenario, StoragePlan};
 use serde_json::{Value as Json, json};
 use std::fmt::Write;
 
@@ -46,15 +46,33 @@ pub fn power_reference() -> String {
          Values have units as in a [scenario](scenario.md). What the policies do, and by which source, is in \
          [energy.md](../models/energy.md#power-of-disks).\n",
     );
-    let rows = StoragePlan::reference();
+    tables(&mut text, &StoragePlan::reference(), true);
+    text
+}
+
+/// The reference of every key of a configuration of `trunkline power daemon`, as Markdown.
+pub fn power_daemon_reference() -> String {
+    let mut text = String::from(
+        "# Configuration of `trunkline power daemon`\n\n\
+         One TOML file describes the backup disks of a machine and when they rest. Values have units as in a \
+         [scenario](scenario.md). How to use it is in the [guide](../guide/power.md), what the policies do in \
+         [energy.md](../models/energy.md#power-of-disks).\n",
+    );
+    tables(&mut text, &PowerDaemon::reference(), false);
+    text
+}
+
+/// The keys at the top, then each table; `lists`: those that may be lists are shown as lists.
+fn tables(text: &mut String, rows: &[KeyDoc], lists: bool) {
     let (tables, texts): (Vec<_>, Vec<_>) =
         rows.iter().filter(|row| !row.path.contains('.')).partition(|row| is_table(row));
-    section(&mut text, "Top level", "", texts.into_iter().cloned());
+    section(text, "Top level", "", texts.into_iter().cloned());
     for table in tables {
-        let (path, inside) = (&table.path, inside(&rows, table));
-        section(&mut text, &format!("`[[{path}]]`"), &table.doc, inside.into_iter());
+        let (path, inside) = (&table.path, inside(rows, table));
+        let title =
+            if lists || table.kind.starts_with("list") { format!("`[[{path}]]`") } else { format!("`[{path}]`") };
+        section(text, &title, &table.doc, inside.into_iter());
     }
-    text
 }
 
 fn is_table(row: &KeyDoc) -> bool {

@@ -19,6 +19,7 @@ mod nodes;
 mod object_store;
 mod plan;
 mod power;
+mod power_daemon;
 pub mod problem;
 mod queue;
 mod run;
@@ -38,7 +39,7 @@ pub use check::Check;
 pub use cluster::{Cluster, Generation, Group, Host, Node, NodePreset, Throttle};
 pub use cost::Cost;
 pub use disk::{Array, Disk, DiskLayout, DiskPreset, DiskRole, DiskScheduler, RaidLevel, Storage};
-pub use document::{power_reference, reference, schema};
+pub use document::{power_daemon_reference, power_reference, reference, schema};
 pub use hadoop::{
     Balancer, ErasureCoding, Hdfs, Job, JobCodec, MapReduce, Master, Packing, PackingKind, Placement, PlacementKind,
     ReadOrder, Scheduler, Uber, WorkloadKind,
@@ -52,8 +53,10 @@ pub use nodes::NodeSpec;
 pub use object_store::{Committer, FileSystem, InputPolicy, ObjectStore, S3a};
 pub use plan::{Plan, PlannedAttempt, PlannedEnd, PlannedKind};
 pub use power::{
-    BackgroundWork, DriveProfile, Power, PowerGuard, PowerPolicy, ReplicaOrder, RestDepth, StartCost, StoragePlan,
+    BackgroundWork, Contradiction, DriveProfile, Power, PowerGuard, PowerPolicy, ReplicaOrder, RestDepth, StartCost,
+    StoragePlan,
 };
+pub use power_daemon::{PowerDaemon, PowerDisk, PowerDriver, PowerEnd};
 pub use problem::{Problem, ScenarioError, ScenarioWarnings, Source, Span};
 pub use queue::{Codel, FqCodel, Pie, PieDelay, Port, Queue, QueueKind, QueueLimit, Red, SharedBuffer};
 pub use run::{Fault, Fidelity, Run};

@@ -1,6 +1,6 @@
 //! The power of disks, and the storage of a cluster by itself (`trunkline power plan`).
 
-use super::key::{Key, choice, section};
+use super::key::{Key, Section, choice, section};
 use super::problem::{Problems, ScenarioError, Source};
 use super::run::INTERVALS;
 use super::tree::Tree;
@@ -206,36 +206,48 @@ section! {
     }
 }
 
+/// Something wrong with keys together: the path of one, what, and what would be right.
+pub type Contradiction = (String, String, String);
+
+/// Reads a file that is one section, and says what is wrong with its keys and with what they are together.
+pub(crate) fn read_file<S: Section>(
+    file: &str,
+    text: &str,
+    contradictions: impl FnOnce(&S) -> Vec<Contradiction>,
+) -> Result<S, ScenarioError> {
+    let sources = vec![Source { name: file.to_owned(), text: text.to_owned() }];
+    let mut problems = Problems::default();
+    let tree = Tree::parse(text, 0, &mut problems);
+    let read = if problems.is_empty() { S::read(&tree, None, &mut problems) } else { None };
+    if let Some(read) = read.as_ref().filter(|_| problems.is_empty()) {
+        for (path, message, help) in contradictions(read) {
+            let mut span = tree.span_of(&path).clone();
+            // Not the whole file for a key that is absent, only its first place.
+            if span == tree.span {
+                span.range.end = span.range.start;
+            }
+            problems.add_with_help(&span, message, help);
+        }
+    }
+    problems.sort();
+    match read {
+        Some(read) if problems.is_empty() => Ok(read),
+        _ => Err(ScenarioError { sources, problems: problems.0 }),
+    }
+}
+
 impl StoragePlan {
     /// Reads a plan's text. `further` says what an engine finds wrong with it, at a key's path, with what would be
     /// right.
     pub fn parse(
         file: &str,
         text: &str,
-        further: impl FnOnce(&Self) -> Vec<(String, String, String)>,
+        further: impl FnOnce(&Self) -> Vec<Contradiction>,
     ) -> Result<Self, ScenarioError> {
-        let sources = vec![Source { name: file.to_owned(), text: text.to_owned() }];
-        let mut problems = Problems::default();
-        let tree = Tree::parse(text, 0, &mut problems);
-        let plan = if problems.is_empty() { Self::read(&tree, None, &mut problems) } else { None };
-        if let Some(plan) = plan.as_ref().filter(|_| problems.is_empty()) {
-            for (path, message, help) in plan.contradictions().into_iter().chain(further(plan)) {
-                let mut span = tree.span_of(&path).clone();
-                // Not the whole file for a key that is absent, only its first place.
-                if span == tree.span {
-                    span.range.end = span.range.start;
-                }
-                problems.add_with_help(&span, message, help);
-            }
-        }
-        problems.sort();
-        match plan {
-            Some(plan) if problems.is_empty() => Ok(plan),
-            _ => Err(ScenarioError { sources, problems: problems.0 }),
-        }
+        read_file(file, text, |plan: &Self| plan.contradictions().into_iter().chain(further(plan)).collect())
     }
     /// What no single key shows.
-    fn contradictions(&self) -> Vec<(String, String, String)> {
+    fn contradictions(&self) -> Vec<Contradiction> {
         let mut found = Vec::new();
         let mut says = |path: &str, message: String, help: &str| {
             found.push((path.to_owned(), message, help.to_owned()));

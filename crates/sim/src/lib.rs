@@ -10,6 +10,7 @@ mod flows;
 mod hosts;
 mod lower;
 mod manager;
+pub mod power_daemon;
 mod run;
 mod run_result;
 mod sample;

@@ -268,6 +268,72 @@ pub enum Power {
   trunkline power plan FB-2009.tsv.gz scenarios/power/fb-2009.toml
   trunkline power plan FB-2009.tsv.gz plan.toml --json | jq .policies[].saved")]
     Plan(PowerPlan),
+    /// Say what HDFS has to be told so that backup disks may rest, and what that saves at most
+    ///
+    /// Folders with their storage types, the settings that keep DataNodes from disks that nobody reads, the order of
+    /// readers, the storage policy. A cluster whose backup disks do not hold its further replicas is refused.
+    #[command(after_help = "Examples:
+  trunkline power hdfs cluster.toml
+  trunkline power hdfs cluster.toml --out conf")]
+    Hdfs(PowerHdfs),
+    /// Put this machine's backup disks into standby, and log who wakes them
+    ///
+    /// It ends on SIGTERM or SIGINT, and wakes its disks before (`at-end`). Its journal keeps what is left of the wear
+    /// budgets and which disks rest, for the next start, also after it was killed.
+    #[command(after_help = "Examples:
+  trunkline power daemon /etc/trunkline/power.toml
+  trunkline power daemon power.toml --check")]
+    Daemon(PowerDaemon),
+    /// Show what the daemon's disks do, what woke them, and what is left of their wear budgets
+    #[command(after_help = "Examples:
+  trunkline power status
+  trunkline power status --json | jq '.disks[] | {name, state, starts_left}'")]
+    Status(PowerStatus),
+    /// Tell the daemon something, as a job does: a line of JSON
+    #[command(after_help = "Examples:
+  trunkline power tell '{\"ask\": \"phase\", \"phase\": \"import\"}'
+  trunkline power tell '{\"ask\": \"wake\", \"disk\": \"backup-1\"}'")]
+    Tell(PowerTell),
+}
+
+#[derive(Debug, clap::Args)]
+pub struct PowerHdfs {
+    /// The cluster's DataNodes and their disks, a TOML file; `-` is standard input
+    #[arg(value_name = "CLUSTER", value_hint = ValueHint::FilePath)]
+    pub cluster: PathBuf,
+    /// Write the properties as files for hdfs-site.xml into this folder
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub out: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct PowerDaemon {
+    /// The configuration, a TOML file
+    #[arg(value_name = "CONFIG", value_hint = ValueHint::FilePath)]
+    pub config: PathBuf,
+    /// Say what is wrong with the configuration, and do nothing
+    #[arg(long)]
+    pub check: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct PowerStatus {
+    /// The daemon's socket
+    #[arg(long, value_name = "PATH", default_value = "/run/trunkline-power/power.sock", value_hint = ValueHint::FilePath)]
+    pub socket: PathBuf,
+    /// Print the status as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct PowerTell {
+    /// The line
+    #[arg(value_name = "LINE")]
+    pub line: String,
+    /// The daemon's socket
+    #[arg(long, value_name = "PATH", default_value = "/run/trunkline-power/power.sock", value_hint = ValueHint::FilePath)]
+    pub socket: PathBuf,
 }
 
 #[derive(Debug, clap::Args)]

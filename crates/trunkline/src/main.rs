@@ -27,6 +27,8 @@ mod kat;
 mod kat_args;
 mod man;
 mod power;
+mod power_daemon;
+mod power_hdfs;
 mod progress;
 mod recorded_run;
 mod run;

@@ -1,4 +1,4 @@
-//! `trunkline power`: what rest of the disks would save.
+//! `trunkline power`: what rest of the disks would save (`plan`), and the daemon that puts them to rest.
 
 use crate::args::{Power, PowerPlan};
 use crate::emit;
@@ -6,6 +6,7 @@ use crate::failure::Failure;
 use crate::interrupt::STOP;
 use crate::screen::Screen;
 use crate::table::Table;
+use crate::{power_daemon, power_hdfs};
 use history::swim;
 use runs::{Error, Inputs};
 use scenario::StoragePlan;
@@ -18,6 +19,10 @@ use storage::power::{Cause, Drive};
 pub fn power(command: &Power) -> Result<(), Failure> {
     match command {
         Power::Plan(plan) => self::plan(plan),
+        Power::Hdfs(args) => power_hdfs::hdfs(args),
+        Power::Daemon(args) => power_daemon::daemon(args),
+        Power::Status(args) => power_daemon::status(args),
+        Power::Tell(args) => power_daemon::tell(args),
     }
 }
 

@@ -90,6 +90,18 @@ pub fn wrong(power: &Power) -> Option<Wrong> {
     Some((key, error.to_string(), "2 or more, or depths and a policy that need none".to_owned()))
 }
 
+/// When writes are many, where it matters.
+pub fn guard(power: &Power) -> Option<GuardSpec> {
+    power.guard.as_ref().map(|guard| GuardSpec { on: guard.on, off: guard.off, window: guard.window })
+}
+
+/// What is wrong with that.
+pub fn wrong_guard(power: &Power) -> Option<Wrong> {
+    let guard = power.guard.as_ref().filter(|guard| guard.off >= guard.on)?;
+    let message = format!("writes are many above {} and few below {}: the two would alternate", guard.on, guard.off);
+    Some(("guard.off", message, "an `off` below `on`".to_owned()))
+}
+
 const fn depth(depth: RestDepth) -> Option<Depth> {
     match depth {
         RestDepth::Never => None,
@@ -187,14 +199,13 @@ pub(super) fn read_order(scenario: &Scenario) -> ReadOrder {
 /// What tells the disks' policies in the course of a run; none where disks have no power.
 pub(super) fn manager(scenario: &Scenario) -> Option<ManagerSpec> {
     let power = scenario.power.as_ref()?;
-    let guard = power.guard.as_ref().map(|guard| GuardSpec { on: guard.on, off: guard.off, window: guard.window });
     let gears = (power.policy == PowerPolicy::Gears).then(|| GearsSpec::of(scenario.hdfs.replication));
     let slowest = |profile: Profile| profile.rests.iter().flatten().map(|rest| rest.up.time).max().unwrap_or_default();
     let disks = scenario.nodes().into_iter().flat_map(|node| node.disks);
     let times = disks.filter_map(|disk| profile_of(scenario, power, &disk)).map(slowest);
     let slowest = times.max().unwrap_or_default();
     Some(ManagerSpec {
-        guard,
+        guard: guard(power),
         gears,
         horizon: slowest.saturating_mul(2).saturating_add(power.margin),
         interval: scenario.hdfs.heartbeat,
@@ -211,10 +222,8 @@ pub(super) fn check(check: &mut Check<'_>) {
     if let Some((key, message, help)) = wrong(power) {
         return check.says(&path(key), message, help);
     }
-    if let Some(guard) = power.guard.as_ref().filter(|guard| guard.off >= guard.on) {
-        let message =
-            format!("writes are many above {} and few below {}: the two would alternate", guard.on, guard.off);
-        check.says(&path("guard.off"), message, "an `off` below `on`");
+    if let Some((key, message, help)) = wrong_guard(power) {
+        check.says(&path(key), message, help);
     }
     if !scenario.has_cluster() {
         return check.says(

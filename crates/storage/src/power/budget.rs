@@ -7,6 +7,7 @@
 use units::Time;
 
 const DAY: Time = Time::from_secs(86_400);
+const MILLION: u128 = 1_000_000;
 
 /// How often in any 24 hours.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -65,6 +66,21 @@ impl Bucket {
             self.level -= token;
         }
         enough
+    }
+    /// A rest that nobody asked for has begun: takes a token, or what is there of one.
+    pub fn spend(&mut self, now: Time) {
+        self.fill(now);
+        self.level = self.level.saturating_sub(u128::from(DAY.as_ps()));
+    }
+    /// What is there at `now`, in millionths of a token, rounded down: what a daemon keeps for its next start.
+    pub fn millionths(mut self, now: Time) -> u64 {
+        self.fill(now);
+        u64::try_from(self.level * MILLION / u128::from(DAY.as_ps())).unwrap_or(u64::MAX)
+    }
+    /// Has at most so many millionths of a token from now on.
+    pub fn limit(&mut self, now: Time, millionths: u64) {
+        self.fill(now);
+        self.level = self.level.min(u128::from(millionths) * u128::from(DAY.as_ps()) / MILLION);
     }
     /// When there is a token, from `now` on.
     pub fn next(&mut self, now: Time) -> Time {

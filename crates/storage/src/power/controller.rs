@@ -112,8 +112,8 @@ impl Controller {
     pub fn switch_off(&mut self, now: Time, disk: u32) {
         let seat = &mut self.seats[disk as usize];
         seat.power.switch_off(now);
-        (seat.held, seat.dismissed, seat.waits) = (false, false, false);
-        self.waiting.retain(|(waiting, _)| *waiting != disk);
+        (seat.held, seat.dismissed) = (false, false);
+        self.forget_turn(disk);
     }
     /// A disk gets its power back, and starts.
     pub fn switch_on(&mut self, now: Time, disk: u32) {
@@ -121,6 +121,45 @@ impl Controller {
         seat.power.switch_on(now);
         if seat.idle.is_some() {
             seat.idle = Some(now);
+        }
+    }
+    /// A real disk was found ready, whatever it was thought to do. Its idle time begins anew.
+    pub fn found_ready(&mut self, now: Time, disk: u32) {
+        self.forget_turn(disk);
+        let seat = &mut self.seats[disk as usize];
+        if seat.power.is_ready() {
+            return;
+        }
+        seat.power.found_ready(now);
+        if seat.idle.is_some() {
+            seat.idle = Some(now);
+        }
+    }
+    /// A real disk was found in standby. That costs a token, whoever has put it there, because a start will follow;
+    /// unless it is `paid`, by an earlier life of a daemon.
+    pub fn found_in_standby(&mut self, now: Time, disk: u32, paid: bool) {
+        let seat = &mut self.seats[disk as usize];
+        if seat.resting() == Some(Depth::Standby) {
+            return;
+        }
+        if let Some(starts) = seat.starts.as_mut().filter(|_| !paid) {
+            starts.spend(now);
+        }
+        seat.power.found_at_rest(now, Depth::Standby);
+        (seat.rested, seat.dismissed) = (now, false);
+    }
+    /// Whether a disk must not rest, whatever its requests.
+    pub fn is_held(&self, disk: u32) -> bool {
+        self.seats[disk as usize].held
+    }
+    /// The starts that a disk's wear budget has left, in millionths; `None` without a budget.
+    pub fn starts_left(&self, now: Time, disk: u32) -> Option<u64> {
+        self.seats[disk as usize].starts.map(|bucket| bucket.millionths(now))
+    }
+    /// A disk has at most so many millionths of a start left: what an earlier life of a daemon has not used.
+    pub fn limit_starts(&mut self, now: Time, disk: u32, millionths: u64) {
+        if let Some(starts) = &mut self.seats[disk as usize].starts {
+            starts.limit(now, millionths);
         }
     }
     /// The settings.
@@ -270,6 +309,11 @@ impl Controller {
         } else {
             seat.power.wake(now, cause);
         }
+    }
+    /// A disk waits no more for its turn to start.
+    fn forget_turn(&mut self, disk: u32) {
+        self.seats[disk as usize].waits = false;
+        self.waiting.retain(|(waiting, _)| *waiting != disk);
     }
     fn starting(&self) -> u32 {
         units::count(self.seats.iter().filter(|seat| seat.power.is_starting()).count())

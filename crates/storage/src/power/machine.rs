@@ -190,6 +190,8 @@ pub struct DiskPower {
     until: Time,
     /// Wanted awake while still on the way down.
     wanted: Option<Cause>,
+    /// What it was last woken for.
+    woken_for: Option<Cause>,
     times: [Time; PowerState::COUNT],
     /// Energy of the times of all states but the present one.
     others: Energy,
@@ -206,6 +208,7 @@ impl DiskPower {
             since: now,
             until: Time::MAX,
             wanted: None,
+            woken_for: None,
             times: [Time::ZERO; PowerState::COUNT],
             others: Energy::default(),
             wakes: [[0; Cause::KINDS]; 3],
@@ -294,6 +297,24 @@ impl DiskPower {
             _ => false,
         }
     }
+    /// Was found ready, whenever its move was to end.
+    pub fn found_ready(&mut self, now: Time) {
+        if !self.is_ready() {
+            (self.until, self.wanted) = (Time::MAX, None);
+            self.note(now, PowerState::Idle, None);
+        }
+    }
+    /// Was found at rest, without having been told to.
+    pub fn found_at_rest(&mut self, now: Time, depth: Depth) {
+        if self.state != PowerState::Rest(depth) && self.profile.rest(depth).is_some() {
+            (self.until, self.wanted) = (Time::MAX, None);
+            self.note(now, PowerState::Rest(depth), None);
+        }
+    }
+    /// What it was last woken for, of all that was told of.
+    pub const fn woken_for(&self) -> Option<Cause> {
+        self.woken_for
+    }
     /// When a move ends; never while it makes none.
     pub const fn deadline(&self) -> Time {
         self.until
@@ -321,6 +342,7 @@ impl DiskPower {
     }
     fn rise(&mut self, now: Time, depth: Depth, cause: Cause) {
         self.wakes[depth.index()][cause.kind()] += 1;
+        self.woken_for = Some(cause);
         self.note(now, PowerState::Up(depth), Some(cause));
         self.until = now + self.profile.rest(depth).map_or(Time::ZERO, |rest| rest.up.time);
         self.on_timer(now);

@@ -1,6 +1,6 @@
 //! Power of disks: what drives draw, when they rest, and the least that they could have drawn.
 //!
-//! State machines without I/O. The simulator and `trunkline power plan` run them, and a daemon can: a
+//! State machines without I/O. The simulator, `trunkline power plan` and `trunkline power daemon` run them: a
 //! [`Controller`] is told what a node's disks are asked for and says when each is ready.
 
 mod budget;

@@ -361,3 +361,41 @@ fn a_write_for_a_disk_at_rest_goes_to_a_log_and_home_in_the_window() {
     // Windows of the four disks are spread over the 9,000 s.
     assert_eq!(start.at, S * 7_200);
 }
+
+/// What a daemon finds a real disk to do overrules what the model takes it for, and a start that is left over from an
+/// earlier life is no more than that.
+#[test]
+fn what_a_real_disk_is_found_to_do_counts() {
+    let disk = drive("constellation-es3-4tb");
+    let settings = Settings { spin_ups: Budget::per_day(2), ..Settings::of(Policy::Timeout(Some(S * 60))) };
+    let mut one = Controller::new(settings, &[(disk, 1)], Time::ZERO).unwrap();
+    assert_eq!(one.starts_left(Time::ZERO, 0), Some(1_000_000), "of two a day one may be used at once");
+    run(&mut one, S * 60);
+    assert_eq!((state(&one, 0), one.starts_left(S * 60, 0)), (STANDBY, Some(0)));
+    // A request wakes it; it is ready long before the 12 s of the manual, and its idle time begins there.
+    assert!(!one.begin(S * 100, 0, Op::Read, Cause::Read));
+    one.found_ready(S * 103, 0);
+    one.end(S * 103, 0);
+    assert_eq!(state(&one, 0), PowerState::Idle);
+    // One token a day comes back: from the first rest at 60 s, at 86,460 s.
+    run(&mut one, S * 86_459);
+    assert_eq!(state(&one, 0), PowerState::Idle);
+    run(&mut one, S * 86_460);
+    assert_eq!(state(&one, 0), STANDBY);
+    // Ready by itself, and then in standby by a timer of its own: that takes what there is of a token.
+    one.found_ready(S * 86_461, 0);
+    run(&mut one, S * 129_660);
+    assert_eq!(one.starts_left(S * 129_660, 0), Some(500_000));
+    one.found_in_standby(S * 129_660, 0, false);
+    one.found_in_standby(S * 129_661, 0, false);
+    assert_eq!((state(&one, 0), one.starts_left(S * 129_660, 0)), (STANDBY, Some(0)));
+    // An earlier life's rest is a limit, never a gift.
+    let mut next = Controller::new(settings, &[(disk, 1)], Time::ZERO).unwrap();
+    next.limit_starts(Time::ZERO, 0, 250_000);
+    next.limit_starts(Time::ZERO, 0, 900_000);
+    assert_eq!(next.starts_left(Time::ZERO, 0), Some(250_000));
+    run(&mut next, S * 64_799);
+    assert_eq!(state(&next, 0), PowerState::Idle);
+    run(&mut next, S * 64_800);
+    assert_eq!(state(&next, 0), STANDBY, "three quarters of a day make the other three quarters of a token");
+}

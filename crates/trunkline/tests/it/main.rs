@@ -23,6 +23,8 @@ mod layout;
 #[cfg(feature = "jet")]
 mod packaging;
 mod power;
+mod power_daemon;
+mod power_hdfs;
 mod study;
 mod support;
 mod sweep;

@@ -23,7 +23,7 @@ fn packaged(path: &str) -> PathBuf {
 fn units(folder: &Path) -> Vec<PathBuf> {
     let packaged = packaged("systemd");
     let mut units = Vec::new();
-    for name in ["trunkline-jet-gateway.service", "trunkline-jet-serve.service"] {
+    for name in ["trunkline-jet-gateway.service", "trunkline-jet-serve.service", "trunkline-power.service"] {
         let text = fs::read_to_string(packaged.join(name)).expect("packaged");
         assert!(text.contains(INSTALLED), "{name}");
         units.push(folder.join(name));
@@ -33,9 +33,13 @@ fn units(folder: &Path) -> Vec<PathBuf> {
     for target in TARGETS {
         fs::write(folder.join(format!("{target}.target")), "[Unit]\nDescription=Stub\n").expect("a scratch folder");
     }
-    let redirect = folder.join("trunkline-jet-gateway.service.d");
-    fs::create_dir_all(&redirect).expect("a scratch folder");
-    fs::copy(packaged.join("trunkline-jet-redirect.conf"), redirect.join("redirect.conf")).expect("packaged");
+    for (unit, more) in
+        [("trunkline-jet-gateway", "trunkline-jet-redirect"), ("trunkline-power", "trunkline-power-ata")]
+    {
+        let place = folder.join(format!("{unit}.service.d"));
+        fs::create_dir_all(&place).expect("a scratch folder");
+        fs::copy(packaged.join(format!("{more}.conf")), place.join("more.conf")).expect("packaged");
+    }
     units
 }
 fn scratch(name: &str) -> PathBuf {
@@ -70,11 +74,12 @@ fn systemd_understands_the_units_and_finds_them_well_protected() {
     }
 }
 
-/// What the units and the examples of their settings say to the program it takes: all that it lacks are peers.
+/// What the units of the gateways and the examples of their settings say to the program it takes: all that it lacks
+/// are peers.
 #[test]
 fn the_program_understands_the_units() {
     let keys = scratch("keys");
-    for unit in units(&scratch("told")) {
+    for unit in units(&scratch("told")).into_iter().filter(|unit| unit.to_string_lossy().contains("-jet-")) {
         let unit = fs::read_to_string(unit).expect("just written");
         let settings = value(&unit, "EnvironmentFile").strip_prefix("/etc/").expect("an absolute path");
         let settings = fs::read_to_string(packaged(settings)).expect("packaged");
@@ -89,4 +94,20 @@ fn the_program_understands_the_units() {
         let said = text(&ran.stderr);
         assert!(ran.status.code() == Some(2) && said.contains("no peer is known"), "{started}: {said}");
     }
+}
+
+/// So it takes the words of the unit of backup disks, and the configuration that is packaged with it.
+#[test]
+fn the_program_understands_the_configuration_of_power() {
+    let folder = scratch("power");
+    let unit = units(&folder).into_iter().find(|unit| unit.ends_with("trunkline-power.service")).expect("it is one");
+    let unit = fs::read_to_string(unit).expect("just written");
+    let packaged = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging/power.toml");
+    let started = value(&unit, "ExecStart").replace("/etc/trunkline/power.toml", &packaged.display().to_string());
+    let ran = Command::new(PROGRAM).args(started.split_whitespace().skip(1)).arg("--check").output();
+    let ran = ran.expect("the program is built");
+    assert!(ran.status.success(), "{started}: {}", text(&ran.stderr));
+    // The disks of the example are nobody's.
+    let ran = Command::new(PROGRAM).args(started.split_whitespace().skip(1)).output().expect("the program is built");
+    assert!(ran.status.code() == Some(2) && text(&ran.stderr).contains("disk backup-1"), "{}", text(&ran.stderr));
 }
