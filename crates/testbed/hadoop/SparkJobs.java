@@ -9,10 +9,16 @@ import org.apache.spark.api.java.JavaSparkContext;
 import scala.Tuple2;
 
 /**
- * The testbed's applications of Spark: wordcount INPUT OUTPUT SPLITS PARTITIONS, sort with the same, join INPUT TABLE
- * OUTPUT SPLITS PARTITIONS, and validate FOLDER SPLITS, which looks at what sort has written.
+ * The testbed's applications of Spark: wordcount INPUT OUTPUT PARTITIONS, sort with the same, join INPUT TABLE OUTPUT
+ * PARTITIONS, and validate FOLDER, which looks at what sort has written.
  */
 public final class SparkJobs {
+  /**
+   * Files are split at their blocks. A split of more than one block has addresses for its nodes where Spark knows names
+   * (FileInputFormat.getSplitHosts), so that its task waits for nodes that never come.
+   */
+  private static final int SPLITS = 1;
+
   private SparkJobs() {}
 
   /** What validate learns of a part of the lines. */
@@ -22,10 +28,10 @@ public final class SparkJobs {
     List<String> paths = Arrays.asList(arguments).subList(1, arguments.length);
     try (JavaSparkContext spark = new JavaSparkContext(new SparkConf().setAppName(arguments[0]))) {
       switch (arguments[0]) {
-        case "wordcount" -> wordCount(spark, paths.get(0), paths.get(1), number(paths, 2), number(paths, 3));
-        case "sort" -> sort(spark, paths.get(0), paths.get(1), number(paths, 2), number(paths, 3));
-        case "join" -> join(spark, paths, number(paths, 3), number(paths, 4));
-        case "validate" -> validate(spark, paths.get(0), number(paths, 1));
+        case "wordcount" -> wordCount(spark, paths.get(0), paths.get(1), number(paths, 2));
+        case "sort" -> sort(spark, paths.get(0), paths.get(1), number(paths, 2));
+        case "join" -> join(spark, paths, number(paths, 3));
+        case "validate" -> validate(spark, paths.get(0));
         default -> throw new IllegalArgumentException("Unknown program " + arguments[0]);
       }
     }
@@ -40,9 +46,9 @@ public final class SparkJobs {
   }
 
   /** How often each word comes. */
-  private static void wordCount(JavaSparkContext spark, String input, String output, int splits, int partitions) {
+  private static void wordCount(JavaSparkContext spark, String input, String output, int partitions) {
     spark
-        .textFile(input, splits)
+        .textFile(input, SPLITS)
         .flatMap(SparkJobs::words)
         .mapToPair(word -> new Tuple2<>(word, 1))
         .reduceByKey(Integer::sum, partitions)
@@ -51,17 +57,17 @@ public final class SparkJobs {
   }
 
   /** All lines in their order. A first job of Spark's own looks for the bounds of the partitions. */
-  private static void sort(JavaSparkContext spark, String input, String output, int splits, int partitions) {
-    spark.textFile(input, splits).sortBy(line -> line, true, partitions).saveAsTextFile(output);
+  private static void sort(JavaSparkContext spark, String input, String output, int partitions) {
+    spark.textFile(input, SPLITS).sortBy(line -> line, true, partitions).saveAsTextFile(output);
   }
 
   /** Words with the table's category of each, both shuffled, and how many words each category has. */
-  private static void join(JavaSparkContext spark, List<String> paths, int splits, int partitions) {
+  private static void join(JavaSparkContext spark, List<String> paths, int partitions) {
     JavaPairRDD<String, Integer> words =
-        spark.textFile(paths.get(0), splits).flatMap(SparkJobs::words).mapToPair(word -> new Tuple2<>(word, 1));
+        spark.textFile(paths.get(0), SPLITS).flatMap(SparkJobs::words).mapToPair(word -> new Tuple2<>(word, 1));
     JavaPairRDD<String, String> categories =
         spark
-            .textFile(paths.get(1), splits)
+            .textFile(paths.get(1), SPLITS)
             .mapToPair(
                 line -> {
                   String[] fields = line.split("\t");
@@ -76,9 +82,9 @@ public final class SparkJobs {
   }
 
   /** Says how many lines a folder has, the sum of their hashes, and whether they are in order. */
-  private static void validate(JavaSparkContext spark, String folder, int splits) {
+  private static void validate(JavaSparkContext spark, String folder) {
     JavaRDD<Part> parts =
-        spark.textFile(folder, splits).mapPartitions(lines -> List.of(look(lines)).iterator());
+        spark.textFile(folder, SPLITS).mapPartitions(lines -> List.of(look(lines)).iterator());
     long count = 0;
     long sum = 0;
     boolean ordered = true;

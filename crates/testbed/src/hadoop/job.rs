@@ -443,7 +443,7 @@ impl Prepared<'_> {
         if application == Application::Join {
             arguments.push(whole(TABLE));
         }
-        arguments.extend([whole(&self.to), cores.to_string(), job.reducers.unwrap_or(cores).to_string()]);
+        arguments.extend([whole(&self.to), job.reducers.unwrap_or(cores).to_string()]);
         let name = application.name().trim_start_matches("spark-").to_owned();
         self.submitted(of, Some(&of.events), Some(OWN_CLASS), [vec![name], arguments].concat())
     }
@@ -528,8 +528,7 @@ impl Prepared<'_> {
                     return Err(HadoopError::Failed("the cluster has no Spark".to_owned()));
                 };
                 (client.say)("looking at the order");
-                let parts = self.output.files(&self.to)?.len().to_string();
-                let arguments = ["validate".to_owned(), format!("{HDFS}{}", self.to), parts];
+                let arguments = ["validate".to_owned(), format!("{HDFS}{}", self.to)];
                 let ran = client.run(self.submitted(of, None, Some(OWN_CLASS), arguments.into()), "validate")?;
                 sorted(ran.counter("VALIDATED"), lines)
             }
