@@ -59,6 +59,6 @@ pub use pool::{make_all, run_all, run_scenario};
 pub use reproduce::{BUDGET, Check, Checked, FAR, JobLine, Line, check, check_all, reproduce, reproduce_all, try_once};
 pub use side_by_side::SideBySide;
 pub use single::{Likeness, Recorded, Single, Told, change_words, file_name, page_of, single};
-pub use spark::{SparkLine, check_spark, import_spark, spark_toml};
+pub use spark::{SparkLine, check_spark, import_spark, into_workers, spark_toml};
 pub use stop::Stop;
 pub use trade_off::TradeOff;

@@ -1,9 +1,11 @@
 //! One run into a folder.
 
 use crate::pool::run_one;
+use crate::spark::beside;
 use crate::{Clock, Effort, Error, Folder, Stop, cpu_time, peak_bytes};
 use history::JobHistory;
 use history::import::Counted;
+use history::spark::SparkImported;
 use results::page::{self, Comparison, ReportData};
 use results::{Capture, Frame, RunResult};
 use scenario::{Fidelity, Scenario};
@@ -41,13 +43,15 @@ pub struct Recorded {
 pub struct Told<'a> {
     /// The recorded job that they re-do.
     pub recorded: Option<&'a Recorded>,
+    /// The recorded application of Spark that they were made of.
+    pub application: Option<&'a SparkImported>,
     /// What was laid over the scenario's file: assignments `section.key=value`.
     pub changes: &'a [String],
 }
 
 impl<'a> From<Option<&'a Recorded>> for Told<'a> {
     fn from(recorded: Option<&'a Recorded>) -> Self {
-        Self { recorded, changes: &[] }
+        Self { recorded, ..Self::default() }
     }
 }
 
@@ -172,6 +176,7 @@ fn report(scenario: &Scenario, result: &RunResult, told: &Told<'_>) -> ReportDat
         let note = format!("{}: {how}.{remark}", recorded.job.id);
         Some(Comparison::with_actual(result, &recorded.job, &recorded.counted, &note))
     });
+    let comparison = comparison.or_else(|| beside(told.application?, result));
     let mut data = ReportData::new(result, Some(scenario));
     if let Some(recorded) = told.recorded {
         data = data.beside(&recorded.job, result);

@@ -2,6 +2,7 @@
 
 use crate::Error;
 use history::spark::{Application, SparkImportError, SparkImported, import};
+use results::page::{Comparison, ComparisonRow};
 use results::{RunResult, SparkApplication};
 use units::Time;
 
@@ -62,7 +63,29 @@ pub fn check_spark(imported: &SparkImported, result: &RunResult) -> Option<Vec<S
         .extend(moved.map(|(name, recorded, predicted)| {
             line(name, "MB", megabytes(recorded), Some(megabytes(predicted.get())))
         }));
+    lines.extend(recorded.into_workers.map(|bytes| {
+        line("workers' interfaces, received", "MB", megabytes(bytes), Some(megabytes(into_workers(result))))
+    }));
     Some(lines)
+}
+
+/// Bytes that the interfaces of all workers received.
+pub fn into_workers(result: &RunResult) -> u64 {
+    // The master is the first of the nodes.
+    result.nodes.iter().skip(1).map(|node| node.interface_received.get()).sum()
+}
+
+/// The same for a page. What did not end in the run has no line.
+pub(crate) fn beside(imported: &SparkImported, result: &RunResult) -> Option<Comparison> {
+    let row = |line: SparkLine| {
+        let (unit, scale) = if line.unit == "MB" { ("B", 1e6) } else { (line.unit, 1.0) };
+        let (predicted, actual) = (line.predicted? * scale, line.recorded * scale);
+        Some(ComparisonRow { name: line.name, unit, predicted, actual, interval: None })
+    };
+    let rows = check_spark(imported, result)?.into_iter().filter_map(row).collect();
+    let note = "the simulated scheduler decides where and when tasks start; what they worked is the event log's";
+    let note = format!("{}: {note}.", imported.scenario.name);
+    Some(Comparison { title: "Predicted beside recorded".to_owned(), note, rows })
 }
 
 /// From the launch of each stage's first task to the end of its last, in seconds; none where a task has no end.

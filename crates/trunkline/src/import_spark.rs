@@ -28,7 +28,7 @@ pub fn import_spark(args: &Import, application: &Application, cluster: Option<(&
 }
 
 /// Recorded beside predicted figures, and what is not reproduced.
-fn compared(imported: &SparkImported, result: &RunResult) -> Compared {
+pub fn compared(imported: &SparkImported, result: &RunResult) -> Compared {
     let Some(lines) = check_spark(imported, result) else {
         let far = Some("the run has no application".to_owned());
         return Compared { table: String::new(), notes: String::new(), far };

@@ -56,7 +56,11 @@ mod testbed_hadoop_kat;
 #[cfg(feature = "testbed")]
 mod testbed_hadoop_predict;
 #[cfg(feature = "testbed")]
+mod testbed_hadoop_recorded;
+#[cfg(feature = "testbed")]
 mod testbed_hadoop_run;
+#[cfg(feature = "testbed")]
+mod testbed_spark_predict;
 #[cfg(feature = "testbed")]
 mod testbed_star;
 #[cfg(feature = "testbed")]

@@ -24,7 +24,7 @@ pub struct RecordedRun {
 }
 
 /// The cluster and the run in such a folder.
-const CLUSTER: &str = "cluster.toml";
+pub const CLUSTER: &str = "cluster.toml";
 const RUN: &str = "run.toml";
 /// Per cent of frames that may be late.
 const MOST_LATE: f64 = 0.1;

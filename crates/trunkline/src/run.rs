@@ -34,7 +34,7 @@ pub fn run(args: &Run) -> Result<(), Failure> {
         // One run stands for all: its attempts take what equal ones take on average.
         scenario.mapreduce.task_variation = 0.0;
     }
-    let told = Told { recorded: recorded.as_ref(), changes: &args.change.assignments };
+    let told = Told { recorded: recorded.as_ref(), changes: &args.change.assignments, ..Told::default() };
     if args.pcap.is_some() && args.runs > 1 {
         return Err(Failure::Input("--pcap is for a single run".to_owned()));
     }

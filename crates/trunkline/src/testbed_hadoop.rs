@@ -26,8 +26,8 @@ use std::thread;
 use std::time::Duration;
 use testbed::hadoop::faults::{self, FaultServer, slow_disks};
 use testbed::hadoop::{
-    self, BASE, Cluster, HadoopError, Java, Layout, Machine, Plan, Process, Ready, Record, Registry, Running,
-    StoreJars, check_reachable, is_worker,
+    self, BASE, BASE_SPARK, Cluster, Extras, HadoopError, Java, Layout, Machine, Plan, Process, Ready, Record,
+    Registry, Running, SparkJars, StoreJars, check_reachable, is_worker,
 };
 use testbed::link::{Direction, Links, Path as LinkPath, Spoke};
 use units::Bytes;
@@ -97,10 +97,10 @@ fn down(args: &Down) -> Result<(), Failure> {
     emit(&format!("cluster {} is down{rest}\n", args.name))
 }
 
-/// The scenario of a cluster: the file, what is laid over it, and under it what suits a testbed.
-pub fn scenario(args: &StarArgs, machine: &Machine) -> Result<Scenario, Failure> {
+/// The scenario of a cluster: the file, or `base`, what is laid over it, and under it what suits a testbed.
+pub fn scenario(args: &StarArgs, base: &str, machine: &Machine) -> Result<Scenario, Failure> {
     let (name, text) = match &args.scenario {
-        None => ("testbed.toml".to_owned(), BASE.to_owned()),
+        None => ("testbed.toml".to_owned(), base.to_owned()),
         Some(path) => {
             let text = fs::read_to_string(path).map_err(|error| Error::reading(path, &error))?;
             (path.display().to_string(), text)
@@ -169,7 +169,7 @@ fn bring_up(args: &Up) -> Result<(), Failure> {
     need_root()?;
     let_others_read();
     let machine = Machine::look()?;
-    let scenario = scenario(&args.star, &machine)?;
+    let scenario = scenario(&args.star, if args.spark { BASE_SPARK } else { BASE }, &machine)?;
     // All that may be missing is named before anything is made.
     if let Some(lack) = machine.too_little(&scenario) {
         return Err(lack.into());
@@ -186,7 +186,8 @@ fn bring_up(args: &Up) -> Result<(), Failure> {
     let java = Java::find()?;
     let cache = hadoop::cache()?;
     let has_store = scenario.object_store.is_some();
-    if let Some(lack) = hadoop::lacking(&cache, has_store) {
+    let extras = Extras { store: has_store, spark: scenario.spark.is_some() };
+    if let Some(lack) = hadoop::lacking(&cache, extras) {
         return Err(lack.into());
     }
     let scratch = check_reachable(&args.scratch.clone().unwrap_or_else(env::temp_dir))?;
@@ -199,9 +200,9 @@ fn bring_up(args: &Up) -> Result<(), Failure> {
             eprintln!("{what}");
         }
     };
-    let installed = hadoop::install(&cache, &java, has_store, &mut say);
+    let installed = hadoop::install(&cache, &java, extras, &mut say);
     if interrupt::requested() {
-        // Ctrl-C has ended Maven, too: that is no fault of Maven's.
+        // Ctrl-C has ended Maven and pip, too: that is no fault of theirs.
         return Err(Failure::Interrupted);
     }
     let installed = installed?;
@@ -217,6 +218,7 @@ fn bring_up(args: &Up) -> Result<(), Failure> {
         "store": installed.store.map(|store| json!({
             "client": store.client, "server": store.server, "front": store.front,
         })),
+        "spark": installed.spark.map(|spark| json!({ "jars": spark.jars, "own_jar": spark.own_jar })),
         "java_home": java.home,
         "java": java.version,
     });
@@ -350,6 +352,10 @@ fn supervise() -> Result<(), Failure> {
             let part = |key: &str| plan["store"][key].as_str().unwrap_or_default().into();
             StoreJars { client: part("client"), server: part("server"), front: part("front") }
         }),
+        spark: (!plan["spark"].is_null()).then(|| {
+            let part = |key: &str| plan["spark"][key].as_str().unwrap_or_default().into();
+            SparkJars { jars: part("jars"), own_jar: part("own_jar") }
+        }),
         java: Java { home: text("java_home").into(), version: text("java") },
         disk_rates: sim::machines(&scenario).first().map_or([0.0; 2], |machine| [machine.read, machine.write]),
         scenario,
@@ -428,13 +434,14 @@ pub fn running(name: &str) -> Result<(Record, Running), Failure> {
 fn described(record: &Record, ready: &Ready) -> String {
     let workers = ready.hosts.iter().enumerate().filter(|(index, host)| is_worker(*index, &host.name)).count();
     let mut text = format!(
-        "cluster {} is up after {:.1} s: {} worker{} on {} links, Hadoop {}, Java {}\nits files: {}\n",
+        "cluster {} is up after {:.1} s: {} worker{} on {} links, Hadoop {}, {}Java {}\nits files: {}\n",
         record.name,
         ready.ready_s,
         workers,
         if workers == 1 { "" } else { "s" },
         ready.links,
         hadoop::VERSION,
+        ready.spark.as_ref().map_or_else(String::new, |version| format!("Spark {version}, ")),
         ready.java,
         record.folder.display()
     );

@@ -14,15 +14,17 @@ pub struct Hadoop {
 
 #[derive(Debug, Subcommand)]
 pub enum HadoopCommand {
-    /// Bring up HDFS, YARN and a history server: a master and workers, each a host of its own on a star of links
+    /// Bring up HDFS, and YARN or Spark: a master and workers, each a host of its own on a star of links
     #[command(after_help = "Examples:
   trunkline testbed hadoop up --workers 4 --rate 10Mbit/s
   trunkline testbed hadoop up cluster.toml --set network.delay='5 ms'
+  trunkline testbed hadoop up --spark --rate 10Mbit/s
   trunkline testbed hadoop status
   trunkline testbed hadoop down
 
 A scenario says of the testbed what it says of a simulation: workers, links, settings of HDFS, YARN and MapReduce. What
-a testbed cannot be is refused. It has to be run as root. Hadoop is fetched by Maven into the user's cache.")]
+a testbed cannot be is refused. A scenario with [spark] has Spark's own Master and Workers in YARN's place. It has to be
+run as root. Hadoop is fetched by Maven into the user's cache, Spark by pip.")]
     Up(Box<Up>),
     /// Run a job on a cluster, check its output, and collect its history with what the cluster and the host did
     #[command(after_help = "Examples:
@@ -31,8 +33,10 @@ a testbed cannot be is refused. It has to be run as root. Hadoop is fetched by M
   trunkline testbed hadoop run dfsio-write --input 256MB --maps 8 --property dfs.replication=3
   trunkline testbed hadoop run wordcount-nocombine --kat --predict
   trunkline testbed hadoop run path/to/job.jar -- Main /trunkline/in /out
+  trunkline testbed hadoop run spark-join --input 32MB --predict
 
-Jobs: wordcount, wordcount-nocombine, terasort, grep, pi, dfsio-write, dfsio-read, or a jar with its arguments. Text and
+Jobs: wordcount, wordcount-nocombine, terasort, grep, pi, dfsio-write, dfsio-read, or a jar with its arguments. On a
+cluster with Spark: spark-wordcount, spark-sort, spark-join, or an application's jar with its arguments. Text and
 records are made where they are not in HDFS yet. Faults of the cluster's scenario come at their times after the job's
 submission. A job that fails, or whose output is wrong, ends with exit code 3.")]
     Run(Box<Run>),
@@ -72,6 +76,9 @@ pub struct StarArgs {
 pub struct Up {
     #[command(flatten)]
     pub star: StarArgs,
+    /// Spark's Master and Workers in YARN's place; a scenario says so by its [spark]
+    #[arg(long, conflicts_with = "scenario")]
+    pub spark: bool,
     /// The cluster's name
     #[arg(long, default_value = "hadoop")]
     pub name: String,
@@ -111,10 +118,10 @@ pub struct Run {
     /// Files of dfsio, maps of pi
     #[arg(long, value_name = "N", default_value_t = 4)]
     pub maps: u32,
-    /// Number of reducers [default: the cluster's]
+    /// Number of reducers, or of partitions of Spark's shuffles [default: the cluster's]
     #[arg(long, value_name = "N")]
     pub reducers: Option<u32>,
-    /// Set a property of Hadoop for the job; again for more
+    /// Set a property of Hadoop or Spark for the job; again for more
     #[arg(long, value_name = "NAME=VALUE")]
     pub property: Vec<String>,
     /// Kill a job that takes longer

@@ -14,7 +14,7 @@ use std::path::Path;
 
 /// What a simulation says of a job.
 pub struct Predicted {
-    /// From its launch to its end, in seconds.
+    /// From its launch to its end, of Spark from its first job's submission to the last one's end, in seconds.
     pub seconds: f64,
     /// Bytes that the interfaces of all workers received.
     pub into_workers: u64,
@@ -54,7 +54,7 @@ pub fn predict(
     // One run stands for all: its attempts take what equal ones take on average.
     scenario.mapreduce.task_variation = 0.0;
     let recorded = Recorded { job, likeness, counted, remark };
-    let told = Told { recorded: Some(&recorded), changes: &[] };
+    let told = Told { recorded: Some(&recorded), ..Told::default() };
     let single = runs::single(&scenario, told, None, target, &effort);
     meter.finish();
     let single = single?;
@@ -81,9 +81,7 @@ pub fn predict(
 fn of_result(result: &RunResult) -> Option<Predicted> {
     let job = result.jobs.first()?;
     let seconds = job.finish?.saturating_sub(job.launch?).as_secs_f64();
-    // The master is the first of the nodes.
-    let into_workers = result.nodes.iter().skip(1).map(|node| node.interface_received.get()).sum();
-    Some(Predicted { seconds, into_workers })
+    Some(Predicted { seconds, into_workers: runs::into_workers(result) })
 }
 
 /// A fault with its times after the submission of the job, which is not that of the run.

@@ -8,8 +8,9 @@ use crate::testbed_hadoop::{links_file, need_room, need_root, running};
 use crate::testbed_hadoop_args::Run;
 use crate::testbed_hadoop_kat as kat;
 use crate::testbed_hadoop_predict::{Predicted, predict};
+use crate::testbed_hadoop_recorded::{Phase, RecordedJob};
+use crate::testbed_spark_predict::predict_spark;
 use crate::{emit, interrupt};
-use history::JobHistory;
 use runs::{Clock, Error, Folder, Inputs, Which};
 use scenario::{FileSystem, Job as ScenarioJob, Scenario};
 use serde_json::{Value, json};
@@ -20,8 +21,8 @@ use std::path::Path;
 use std::time::Duration;
 use testbed::hadoop::faults::{Deed, FaultSession};
 use testbed::hadoop::{
-    self, Check, Client, HadoopError, Hdfs, Input, Job, Kind, Load, Ran, RequestLog, Requests, Running, Sample,
-    is_worker,
+    self, Check, Client, Engine, HadoopError, Hdfs, Input, Job, Kind, Load, Prepared, Ran, RequestLog, Requests,
+    Running, Sample, is_worker,
 };
 use testbed::link::{Host, Traffic};
 use units::{Bytes, Time};
@@ -37,7 +38,7 @@ struct Measured {
     check: Check,
     samples: Vec<Sample>,
     traffic: Vec<(String, Traffic)>,
-    jobs: Vec<JobHistory>,
+    jobs: Vec<RecordedJob>,
     links: Option<Value>,
     /// What was done of the cluster's faults.
     deeds: Vec<Deed>,
@@ -74,6 +75,7 @@ pub fn run(args: &Run) -> Result<(), Failure> {
     let scenario = cluster.layout.scenario();
     let scenario_text = fs::read_to_string(&scenario).map_err(|error| Error::reading(&scenario, &error))?;
     let scenario = Scenario::parse("scenario.toml", &scenario_text, &[]).map_err(Error::Scenario)?;
+    job.check_engine(cluster.engine())?;
     if scenario.object_store.is_some() && job.kind != Kind::Pi {
         let jobs = || scenario.job.iter();
         job.in_store = [jobs().any(ScenarioJob::reads_objects), jobs().any(ScenarioJob::writes_objects)];
@@ -110,7 +112,9 @@ pub fn one(args: &Run, job: &Job, cluster: &Running, scenario: Scenario, target:
     let folder = Folder::create(target).map_err(Error::from)?;
     let measured = measure(args, job, cluster, &scenario, folder.path())?;
     folder.file("cluster.toml", cluster_toml(as_it_was(scenario, &measured)).as_bytes()).map_err(Error::from)?;
-    folder.file("run.toml", run_toml(job, &measured).as_bytes()).map_err(Error::from)?;
+    if cluster.engine() == Engine::Yarn {
+        folder.file("run.toml", run_toml(job, &measured).as_bytes()).map_err(Error::from)?;
+    }
     let result = format!("{:#}\n", result_json(job, cluster, &measured));
     folder.file("result.json", result.as_bytes()).map_err(Error::from)?;
     folder.commit().map_err(Error::from)?;
@@ -125,18 +129,25 @@ pub fn one(args: &Run, job: &Job, cluster: &Running, scenario: Scenario, target:
     if let Some((deed, why)) = measured.deeds.iter().find_map(|deed| Some((deed, deed.failed.as_ref()?))) {
         return Err(Failure::RealJob(format!("a fault was not made: {}: {why}", deed.what)));
     }
+    let into_workers = into_workers(&measured.traffic);
     let mut predicted = None;
     if args.predict {
         for job in &measured.jobs {
-            let own = if measured.jobs.len() == 1 { "predicted".to_owned() } else { format!("predicted-{}", job.id) };
-            predicted = predict(target, job, &target.join(own), args.quiet, args.json)?;
+            let own = if measured.jobs.len() == 1 { "predicted".to_owned() } else { format!("predicted-{}", job.id()) };
+            let own = target.join(own);
+            predicted = match job {
+                RecordedJob::MapReduce(job) => predict(target, job, &own, args.quiet, args.json)?,
+                RecordedJob::Spark(application) => {
+                    predict_spark(application, into_workers, (target, &own), args.quiet, args.json)?
+                }
+            };
         }
     }
-    let spans = measured.jobs.iter().filter_map(|job| Some((job.launch_ms, job.finish_ms?)));
+    let spans = measured.jobs.iter().filter_map(RecordedJob::span);
     let (begin, end) = spans.fold((i64::MAX, 0), |all, span| (all.0.min(span.0), all.1.max(span.1)));
     Ok(Outcome {
         seconds: end.saturating_sub(begin).max(0) as f64 / 1e3,
-        into_workers: into_workers(&measured.traffic),
+        into_workers,
         predicted,
         others_s: load(&measured, begin, end).map_or(0.0, |load| load.other_s),
     })
@@ -181,8 +192,7 @@ fn measure(args: &Run, job: &Job, cluster: &Running, scenario: &Scenario, folder
         tick: &mut wait,
         submitted: &mut nothing,
     };
-    let prepared = job.prepare(cluster, &mut before)?;
-    let (class, arguments) = prepared.command();
+    let prepared = job.prepare(cluster, scenario, &mut before)?;
     let reading = |error: io::Error| Failure::Output(format!("cannot read the host's counters: {error}"));
     let counters = || cluster.hosts().iter().map(Host::traffic).collect::<io::Result<Vec<_>>>();
     let links = || -> Option<Value> { serde_json::from_slice(&fs::read(links_file(cluster_folder)).ok()?).ok() };
@@ -216,7 +226,7 @@ fn measure(args: &Run, job: &Job, cluster: &Running, scenario: &Scenario, folder
         tick: &mut tick,
         submitted: &mut submitted,
     };
-    let ran = client.run(class, &arguments, "job");
+    let ran = client.run(prepared.command(), "job");
     shown.finish();
     samples.push(Sample::take(cluster).map_err(reading)?);
     // Whatever became of the job: the next one finds a whole cluster.
@@ -248,17 +258,39 @@ fn measure(args: &Run, job: &Job, cluster: &Running, scenario: &Scenario, folder
         submitted: &mut nothing,
     };
     let check = prepared.check(&mut after, &ran.log).inspect_err(|_| prepared.discard())?;
-    let mut jobs = Vec::new();
+    let jobs = recorded(&prepared, cluster, &ran, &check, folder).inspect_err(|_| prepared.discard())?;
+    Ok(Measured { ran, check, samples, traffic, jobs, links, deeds, store })
+}
+
+/// The jobs of a run, by what they have left; it is copied into a folder.
+fn recorded(
+    prepared: &Prepared<'_>,
+    cluster: &Running,
+    ran: &Ran,
+    check: &Check,
+    folder: &Path,
+) -> Result<Vec<RecordedJob>, Failure> {
     let inputs = Inputs::new(&interrupt::STOP);
+    let mut jobs = Vec::new();
+    if let Some(events) = prepared.events() {
+        for log in hadoop::event_logs(events, folder)? {
+            let application = inputs.event_log(&log)?;
+            let application = application.ok_or_else(|| {
+                Failure::RealJob(format!("{} is no event log", log.file_name().unwrap_or_default().display()))
+            })?;
+            jobs.push(RecordedJob::Spark(Box::new(application)));
+        }
+        return Ok(jobs);
+    }
     for id in &ran.jobs {
-        let [file, configuration] = hadoop::history(Hdfs::of(cluster), id, folder, &stop)?;
+        let [file, configuration] = hadoop::history(Hdfs::of(cluster), id, folder, &interrupt::requested)?;
         let found = inputs.jobs(&[file, configuration], Which::All)?;
-        jobs.extend(found.into_iter().map(|found| found.job));
+        jobs.extend(found.into_iter().map(|found| RecordedJob::MapReduce(Box::new(found.job))));
     }
     if jobs.is_empty() && !matches!(check, Check::Unknown(_)) {
         return Err(HadoopError::Failed("the client told of no job".to_owned()).into());
     }
-    Ok(Measured { ran, check, samples, traffic, jobs, links, deeds, store })
+    Ok(jobs)
 }
 
 /// Progress on standard error: in place on a terminal, else a line now and then.
@@ -309,36 +341,17 @@ fn lateness(before: Option<&Value>, after: Option<&Value>) -> Option<Value> {
     Some(json!({ "frames": frames, "late": late, "late_share": share, "tolerance_us": after["tolerance_us"] }))
 }
 
-/// Phases of a job: name, and from when to when in milliseconds since 1970.
-fn phases(job: &JobHistory) -> Vec<(&'static str, i64, i64)> {
-    let attempts = |tasks: &[history::Task]| -> Vec<history::Attempt> {
-        tasks.iter().filter_map(history::Task::successful).cloned().collect()
-    };
-    let (maps, reduces) = (attempts(&job.maps), attempts(&job.reduces));
-    let first = |of: &[history::Attempt]| of.iter().filter_map(|attempt| attempt.start_ms).min();
-    let last = |of: &[history::Attempt]| of.iter().filter_map(|attempt| attempt.finish_ms).max();
-    let shuffled = reduces.iter().filter_map(|attempt| attempt.shuffle_finish_ms).max();
-    let spans = [
-        ("job", Some(job.submit_ms), job.finish_ms),
-        ("start", Some(job.submit_ms), first(&maps)),
-        ("maps", first(&maps), last(&maps)),
-        ("shuffle", first(&reduces), shuffled),
-        ("reduce", shuffled, last(&reduces)),
-    ];
-    spans.into_iter().filter_map(|(name, from, to)| Some((name, from?, to?))).collect()
-}
-
 fn load(measured: &Measured, from: i64, to: i64) -> Option<Load> {
     Load::between(&measured.samples, u64::try_from(from).ok()?, u64::try_from(to).ok()?)
 }
 
 fn result_json(job: &Job, cluster: &Running, measured: &Measured) -> Value {
-    let phase = |job: &JobHistory| -> Vec<Value> {
-        let of = |(name, from, to): (&str, i64, i64)| {
+    let phase = |job: &RecordedJob| -> Vec<Value> {
+        let of = |(name, from, to): Phase| {
             let (s, load) = ((to - from) as f64 / 1e3, load(measured, from, to));
             json!({ "phase": name, "s": s, "load": load })
         };
-        phases(job).into_iter().map(of).collect()
+        job.phases().into_iter().map(of).collect()
     };
     let roles = measured.roles();
     let traffic = measured
@@ -355,7 +368,7 @@ fn result_json(job: &Job, cluster: &Running, measured: &Measured) -> Value {
         "client_wall_s": measured.ran.wall_s,
         "check": measured.check,
         "jobs": measured.jobs.iter().map(|job| json!({
-            "id": job.id, "state": format!("{:?}", job.state).to_lowercase(), "phases": phase(job),
+            "id": job.id(), "state": job.state(), "phases": phase(job),
         })).collect::<Vec<_>>(),
         "interfaces": traffic.collect::<Vec<_>>(),
         "object_store": measured.store,
@@ -365,6 +378,7 @@ fn result_json(job: &Job, cluster: &Running, measured: &Measured) -> Value {
         "samples": measured.samples,
         "host": host_facts(),
         "hadoop": hadoop::VERSION,
+        "spark": cluster.ready.spark,
         "java": cluster.ready.java,
         "link_kind": cluster.ready.links,
     })
@@ -385,7 +399,7 @@ fn faults_json(measured: &Measured) -> Vec<Value> {
 /// When a fault began, ended, and was over for the daemons that started again, in seconds since the submission of the
 /// first job.
 fn times(measured: &Measured, deed: &Deed) -> [Option<f64>; 3] {
-    let submitted = measured.jobs.first().map(|job| job.submit_ms);
+    let submitted = measured.jobs.first().map(RecordedJob::submit_ms);
     let since = |at: Option<u64>| {
         let at = i64::try_from(at?).ok()?;
         Some((at - submitted?) as f64 / 1e3)
@@ -440,6 +454,12 @@ fn cluster_toml(mut scenario: Scenario) -> String {
     let stores = in_store(ScenarioJob::reads_objects, "input-store", &scenario.job)
         + &in_store(ScenarioJob::writes_objects, "output-store", &scenario.job);
     scenario.job.clear();
+    if let Some(spark) = &mut scenario.spark {
+        // Its settings: stages are the application's.
+        spark.stage.clear();
+        spark.pause.clear();
+        return scenario.to_toml().replacen("job = []\n", "", 1).replacen("stage = []\n", "", 1);
+    }
     let without = scenario.to_toml().replacen("job = []\n", "", 1);
     format!("{without}\n[job]        # replaced by the imported one\nworkload = \"generic\"\n{stores}")
 }
@@ -473,13 +493,13 @@ fn summary(job: &Job, cluster: &Running, measured: &Measured, target: &Path) -> 
         Check::Unknown(why) => writeln!(text, "the output is not checked: {why}"),
     };
     for job in &measured.jobs {
-        let mut table = Table::new([job.id.as_str(), "real", "cluster", "others", "stolen"]);
-        for (name, from, to) in phases(job) {
+        let mut table = Table::new([job.id(), "real", "cluster", "others", "stolen"]);
+        for (name, from, to) in job.phases() {
             let seconds = |value: f64| format!("{value:.1} s");
             let of = load(measured, from, to);
             let share = |part: fn(&Load) -> f64| of.as_ref().map_or_else(String::new, |of| seconds(part(of)));
             table.row([
-                name.to_owned(),
+                name,
                 seconds((to - from) as f64 / 1e3),
                 share(|load| load.cluster_s),
                 share(|load| load.other_s),
@@ -558,26 +578,16 @@ mod tests {
     }
 
     #[test]
-    fn phases_are_those_of_the_recorded_job() {
-        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../history/tests/traces/wordcount-nocombine-unshaped");
-        let inputs = Inputs::new(&interrupt::STOP);
-        let found = inputs.job(&[file.into()], None).expect("a history");
-        let seconds = |name: &str| {
-            let phases = phases(&found.job);
-            let (_, from, to) = phases.iter().find(|phase| phase.0 == name).expect("it has it");
-            (to - from) as f64 / 1e3
-        };
-        let whole = seconds("start") + seconds("maps");
-        assert!(seconds("job") > whole && whole > seconds("maps"), "{whole}");
-        // Reducers start before the last map ends, and fetch its output after it.
-        assert!(seconds("shuffle") > 0.0 && seconds("reduce") > 0.0);
-    }
-
-    #[test]
     fn a_cluster_s_scenario_can_be_imported_with() {
         let scenario = Scenario::parse("a.toml", "[network]\nrate = \"10 Mbit/s\"\n[job]\n", &[]).expect("valid");
         let text = cluster_toml(scenario);
         let read = Scenario::parse("cluster.toml", &text, &["job.workload=\"generic\"".to_owned()]);
         assert_eq!(read.expect("valid").job.len(), 1);
+        let text = "[network]\nrate = \"10 Mbit/s\"\n[spark]\nexecutors = 2\n[[spark.stage]]\nname = \"none\"\n";
+        let text = cluster_toml(Scenario::parse("a.toml", text, &[]).expect("valid"));
+        // An import adds the stages.
+        let with = format!("{text}\n[[spark.stage]]\nname = \"count\"\n");
+        let spark = Scenario::parse("cluster.toml", &with, &[]).expect("valid").spark.expect("it has Spark");
+        assert_eq!((spark.executors, spark.stage.len()), (2, 1));
     }
 }

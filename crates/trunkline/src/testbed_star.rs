@@ -7,13 +7,13 @@ use crate::testbed_hadoop::{links, scenario};
 use serde_json::{Value, json};
 use std::fs;
 use std::process::Command;
-use testbed::hadoop::Machine;
+use testbed::hadoop::{BASE, Machine};
 use testbed::link::{LinkError, Star, StarSettings, lacking};
 
 /// Makes the star, runs the program at one of its hosts, and takes everything down.
 pub fn run(args: &StarRun) -> Result<(), Failure> {
     let machine = Machine::look()?;
-    let scenario = scenario(&args.star, &machine)?;
+    let scenario = scenario(&args.star, BASE, &machine)?;
     if !scenario.faults.is_empty() && !args.quiet {
         eprintln!("the scenario's faults are left out: their times count from a job's submission, and there is none");
     }

@@ -33,6 +33,8 @@ pub struct SparkRecorded {
     pub shuffle_remote: u64,
     /// Shuffle bytes read from a task's own executor.
     pub shuffle_local: u64,
+    /// Bytes that the interfaces of all workers received, where they were counted beside the log.
+    pub into_workers: Option<u64>,
 }
 
 /// Why a log makes no scenario.

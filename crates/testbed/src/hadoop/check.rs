@@ -55,6 +55,15 @@ pub fn validated(said: &str, sum: &str) -> Check {
     }
 }
 
+/// What `validate` of `SparkJobs` says of sorted lines, beside what it must say.
+pub fn sorted(said: Option<&str>, lines: &str) -> Check {
+    match said.and_then(|said| said.rsplit_once(", ")) {
+        Some((found, "in order")) if found == lines => Check::Right(format!("{lines}, in order")),
+        Some((found, order)) => Check::Wrong(format!("{found}, {order}; of the input {lines}")),
+        None => Check::Wrong("the application that looks at the output said nothing".to_owned()),
+    }
+}
+
 /// The estimate in what the client of pi says. The points are a Halton sequence's, of discrepancy about (log n)^2 / n.
 /// A convex area is missed by no more than about the root of that (Kuipers and Niederreiter 1974, theorem 2.1.6).
 pub fn pi(said: &str, maps: u32, points: u64) -> Check {
@@ -93,6 +102,15 @@ mod tests {
         assert!(matches!(validated("checksum\t7a27e2d0d55df\n", "7a27e2d0d55de"), Check::Wrong(_)));
         assert!(matches!(validated("error\tmisorder in part-r-00000\nchecksum\t1\n", "1"), Check::Wrong(_)));
         assert!(matches!(validated("", "1"), Check::Wrong(_)));
+    }
+
+    #[test]
+    fn lines_must_be_in_order_and_all_there() {
+        let lines = "2 lines, sum af";
+        assert!(matches!(sorted(Some("2 lines, sum af, in order"), lines), Check::Right(_)));
+        for wrong in [Some("2 lines, sum af, not in order"), Some("2 lines, sum ae, in order"), Some("?"), None] {
+            assert!(matches!(sorted(wrong, lines), Check::Wrong(_)), "{wrong:?}");
+        }
     }
 
     #[test]

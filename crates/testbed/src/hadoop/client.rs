@@ -12,7 +12,7 @@ use nix::unistd::Pid;
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
-use std::process::Child;
+use std::process::{Child, Command};
 use std::thread;
 use std::time::Duration;
 use units::Time;
@@ -50,13 +50,12 @@ const LOOK: Duration = Duration::from_millis(100);
 const GRACE: Time = Time::from_secs(3);
 
 impl Client<'_> {
-    /// Runs a class to its end. `name` names the file of its words.
-    pub fn run(&mut self, class: &str, arguments: &[String], name: &str) -> Result<Ran, HadoopError> {
+    /// Runs a client to its end. `name` names the file of its words.
+    pub fn run(&mut self, mut command: Command, name: &str) -> Result<Ran, HadoopError> {
         let file = self.folder.join(format!("{name}.log"));
         let writing = || HadoopError::system(format!("write {}", file.display()));
         let log = File::create(&file).map_err(writing())?;
         let mut words = Words::of(File::open(&file).map_err(writing())?);
-        let mut command = self.cluster.client(class, arguments);
         command.stdout(log.try_clone().map_err(writing())?).stderr(log);
         let clock = Clock::start();
         let mut has_submitted = false;
@@ -77,7 +76,7 @@ impl Client<'_> {
                 )));
             }
             words.hear().map_err(hearing())?;
-            if words.has_submitted() && !std::mem::replace(&mut has_submitted, true) {
+            if words.has_begun() && !std::mem::replace(&mut has_submitted, true) {
                 (self.submitted)().inspect_err(|_| self.end(&mut child, &words.applications()))?;
             }
             let done = progress(&words.end());
@@ -126,8 +125,20 @@ impl Ran {
 
 /// How far a job is, as its client told last.
 fn progress(log: &str) -> Option<String> {
-    let line = log.lines().rev().find(|line| line.contains(" map ") && line.contains("% reduce "))?;
-    Some(line[line.find(" map ")? + 1..].trim().to_owned())
+    log.lines().rev().find_map(|line| of_map_reduce(line).or_else(|| of_spark(line)))
+}
+
+/// `map 40% reduce 13%`, of a client of MapReduce.
+fn of_map_reduce(line: &str) -> Option<String> {
+    let told = &line[line.find(" map ")? + 1..];
+    told.contains("% reduce ").then(|| told.trim().to_owned())
+}
+
+/// `stage 1.0 3/4`, of a driver of Spark: `Finished task 2.0 in stage 1.0 (TID 6) in 9 ms on host (executor 1) (3/4)`.
+fn of_spark(line: &str) -> Option<String> {
+    let (_, told) = line.split_once(" in stage ").filter(|(begin, _)| begin.contains("Finished task "))?;
+    let (stage, tasks) = (told.split(' ').next()?, told.rsplit('(').next()?.trim().strip_suffix(')')?);
+    Some(format!("stage {stage} {tasks}"))
 }
 
 /// Why a client failed, from what it said.
@@ -152,6 +163,10 @@ mod tests {
         assert_eq!(ran.counter("CHECKSUM"), Some("42"));
         assert_eq!(progress(LOG).as_deref(), Some("map 40% reduce 13%"));
         assert_eq!(progress("nothing"), None);
+        // As Spark 4.1.1 says it.
+        let spark = "26/11/27 01:02:03 INFO TaskSetManager: Finished task 2.0 in stage 1.0 (TID 6) in 91 ms on worker-2 \
+            (executor 1) (3/4)\n26/11/27 01:02:03 INFO DAGScheduler: running: Set()\n";
+        assert_eq!(progress(spark).as_deref(), Some("stage 1.0 3/4"));
     }
 
     #[test]

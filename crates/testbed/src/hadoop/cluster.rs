@@ -1,15 +1,16 @@
 //! Starts a cluster, within namespaces of processes and mounts that end with this process.
 
 use super::HadoopError;
-use super::daemons::{Daemon, KINDS_OF_MASTER, KINDS_OF_WORKER, Kind};
+use super::daemons::{Daemon, Engine, Kind};
 use super::faults::{self, Disk};
 use super::http::{Request, ask, get};
-use super::install::StoreJars;
+use super::install::{SPARK_VERSION, SparkJars, StoreJars};
 use super::job;
 use super::layout::{Layout, Owner};
 use super::running::{DaemonRecord, HostRecord, Ready};
 use super::scenario::word;
 use super::settings::{self, HISTORY_HTTP, NAME_NODE_HTTP, RESOURCE_MANAGER_HTTP};
+use super::spark::{self, MASTER_HTTP};
 use super::store::{self, Credentials};
 use super::tools::Java;
 use crate::link::{Clock, Host, Links, Spoke, Star, StarSettings};
@@ -17,7 +18,7 @@ use nix::mount::{MsFlags, mount};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{WaitPidFlag, waitpid};
 use nix::unistd::{Pid, chown};
-use scenario::{ObjectStore, Scenario};
+use scenario::{ObjectStore, Scenario, Spark};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -51,6 +52,8 @@ pub struct Plan {
     pub placement_jar: PathBuf,
     /// What the object store needs, where the scenario has one.
     pub store: Option<StoreJars>,
+    /// Spark, where the scenario has it.
+    pub spark: Option<SparkJars>,
     /// The Java runtime of daemons and clients.
     pub java: Java,
     /// What the scenario's disks read and write, in bytes per second: what slow disks are a part of.
@@ -66,6 +69,9 @@ pub struct Cluster {
     /// The disks of hosts that have one of their own.
     disks: BTreeMap<usize, Disk>,
     disk_rates: [f64; 2],
+    engine: Engine,
+    /// The settings of Spark, where the cluster has it.
+    spark: Option<Spark>,
     java: Java,
     layout: Layout,
     owner: Owner,
@@ -97,6 +103,9 @@ impl Cluster {
             mount_over(&store.client, &layout.store_client())?;
             mount_over(&store.server, &layout.store_server())?;
         }
+        if let Some(spark) = &plan.spark {
+            mount_over(&spark.jars, &layout.spark_jars())?;
+        }
         mount_over(&layout.hosts(), Path::new("/etc/hosts"))?;
         if Path::new("/etc/resolv.conf").exists() {
             // No server is to be asked for a name: the question would wait for its time-out.
@@ -111,19 +120,28 @@ impl Cluster {
         say("making hosts and links");
         let star = Star::up(&plan.spokes, &settings)?;
         let (java, disk_rates) = (plan.java.clone(), plan.disk_rates);
-        let mut cluster = Self { star, daemons: Vec::new(), disks, disk_rates, java, layout, owner, ready: None };
+        let (engine, spark) = (Engine::of(&plan.scenario), plan.scenario.spark.clone());
+        let (daemons, ready) = (Vec::new(), None);
+        let mut cluster = Self { star, daemons, disks, disk_rates, engine, spark, java, layout, owner, ready };
         if let (Some(key), Some(of)) = (&key, &plan.scenario.object_store) {
             say("starting the object store");
             cluster.start_store(of, plan.scenario.run.seed, key)?;
         }
-        say("starting YARN, formatting HDFS");
-        cluster.start(Kind::ResourceManager)?;
-        cluster.start(Kind::NodeManager)?;
+        let (first, then): (&[Kind], &[Kind]) = match engine {
+            Engine::Yarn => {
+                say("starting YARN, formatting HDFS");
+                (&[Kind::ResourceManager, Kind::NodeManager], &[Kind::NameNode, Kind::DataNode, Kind::HistoryServer])
+            }
+            Engine::Spark => {
+                say("starting Spark, formatting HDFS");
+                // A Worker that finds no Master tries again only seconds later.
+                (&[Kind::SparkMaster], &[Kind::NameNode, Kind::DataNode, Kind::SparkWorker])
+            }
+        };
+        first.iter().try_for_each(|kind| cluster.start(*kind))?;
         Daemon::format(cluster.master(), &cluster.java, &cluster.layout, &cluster.owner, stop)?;
-        say("starting HDFS and the history server");
-        for kind in [Kind::NameNode, Kind::DataNode, Kind::HistoryServer] {
-            cluster.start(kind)?;
-        }
+        say("starting HDFS and the rest");
+        then.iter().try_for_each(|kind| cluster.start(*kind))?;
         cluster.wait(&clock, stop)?;
         if let Some(coding) = plan.scenario.hdfs.erasure_coding {
             cluster.erasure_code(coding.policy())?;
@@ -185,16 +203,29 @@ impl Cluster {
 
     /// Starts the daemon of a kind on a host, if it has one.
     fn start_at(&mut self, index: usize, kind: Kind) -> Result<(), HadoopError> {
+        let host = &self.star.hosts()[index];
         let kinds: &[Kind] = match index {
-            0 => &KINDS_OF_MASTER,
-            _ if is_worker(index, self.star.hosts()[index].name()) => &KINDS_OF_WORKER,
+            0 => self.engine.of_master(),
+            _ if is_worker(index, host.name()) => self.engine.of_worker(),
             _ => &[],
         };
         if kinds.contains(&kind) {
-            let host = &self.star.hosts()[index];
-            self.daemons.push(Daemon::start(kind, host, &self.java, &self.layout, &self.owner)?);
+            let arguments = self.arguments(kind, host);
+            self.daemons.push(Daemon::start((kind, &arguments), host, &self.java, &self.layout, &self.owner)?);
         }
         Ok(())
+    }
+
+    /// What a daemon is told: Hadoop's read all from their configuration.
+    fn arguments(&self, kind: Kind, host: &Host) -> Vec<String> {
+        match (kind, &self.spark) {
+            (Kind::SparkMaster, _) => spark::of_master(host.name()),
+            (Kind::SparkWorker, Some(spark)) => {
+                let folder = self.layout.node(host.name()).join("executors");
+                spark::of_worker(host.name(), self.master().name(), spark, &folder)
+            }
+            _ => Vec::new(),
+        }
     }
 
     /// Kills all processes of a worker.
@@ -220,7 +251,7 @@ impl Cluster {
 
     /// Starts the daemons of a worker again.
     pub fn restart(&mut self, host: usize) -> Result<(), HadoopError> {
-        KINDS_OF_WORKER.into_iter().try_for_each(|kind| self.start_at(host, kind))?;
+        self.engine.of_worker().iter().try_for_each(|kind| self.start_at(host, *kind))?;
         let daemons = self.daemon_records();
         if let Some(ready) = &mut self.ready {
             ready.daemons = daemons;
@@ -256,7 +287,7 @@ impl Cluster {
         }
     }
 
-    /// Waits until every worker is there for HDFS and for YARN, and the history server answers.
+    /// Waits until every worker is there for HDFS and for what runs jobs, and the history server answers.
     fn wait(&mut self, clock: &Clock, stop: &(dyn Fn() -> bool + Sync)) -> Result<(), HadoopError> {
         let store = self.store_address();
         let workers = self.star.hosts().iter().enumerate().filter(|(index, host)| is_worker(*index, host.name()));
@@ -266,7 +297,7 @@ impl Cluster {
                 return Err(HadoopError::Interrupted);
             }
             self.look()?;
-            let waits = waits_for(self.master(), workers, store);
+            let waits = waits_for(self.master(), self.engine, workers, store);
             let Some(what) = waits else { return Ok(()) };
             if clock.now() > PATIENCE {
                 let said: Vec<String> = self.daemons.iter().map(Daemon::said).filter(|said| !said.is_empty()).collect();
@@ -311,6 +342,7 @@ impl Cluster {
             java: plan.java.version.clone(),
             user: self.owner.name.clone(),
             links: word(plan.links).to_owned(),
+            spark: plan.spark.as_ref().map(|_| SPARK_VERSION.to_owned()),
             ready_s: took.as_secs_f64(),
         }
     }
@@ -337,7 +369,7 @@ pub fn is_worker(index: usize, host: &str) -> bool {
 }
 
 /// What is not ready yet.
-fn waits_for(master: &Host, workers: u64, store: Option<(Ipv4Addr, u16)>) -> Option<&'static str> {
+fn waits_for(master: &Host, engine: Engine, workers: u64, store: Option<(Ipv4Addr, u16)>) -> Option<&'static str> {
     let at = |port: u16, path: &str| -> Option<Value> {
         serde_json::from_slice(&get(master, (Star::address(0), port), path).ok()?).ok()
     };
@@ -347,12 +379,21 @@ fn waits_for(master: &Host, workers: u64, store: Option<(Ipv4Addr, u16)>) -> Opt
     if nodes != Some(workers) || safe.as_deref() != Some("") {
         return Some("HDFS");
     }
-    let metrics = at(RESOURCE_MANAGER_HTTP, "/ws/v1/cluster/metrics");
-    if metrics.and_then(|metrics| metrics["clusterMetrics"]["activeNodes"].as_u64()) != Some(workers) {
-        return Some("YARN");
-    }
-    if at(HISTORY_HTTP, "/ws/v1/history/info").is_none() {
-        return Some("the history server");
+    match engine {
+        Engine::Yarn => {
+            let metrics = at(RESOURCE_MANAGER_HTTP, "/ws/v1/cluster/metrics");
+            if metrics.and_then(|metrics| metrics["clusterMetrics"]["activeNodes"].as_u64()) != Some(workers) {
+                return Some("YARN");
+            }
+            if at(HISTORY_HTTP, "/ws/v1/history/info").is_none() {
+                return Some("the history server");
+            }
+        }
+        Engine::Spark => {
+            if at(MASTER_HTTP, "/json/").and_then(|state| state["aliveworkers"].as_u64()) != Some(workers) {
+                return Some("Spark");
+            }
+        }
     }
     // Whatever it says to one who has no key.
     let answers = |to| ask(master, to, Request::new("GET", "/"), |_| Ok(())).is_ok();
@@ -388,7 +429,8 @@ fn write_files(
     write(layout.scenario(), &plan.scenario.to_toml())?;
     let front = plan.store.as_ref().map(|store| (&store.front, layout.store_front()));
     let jars = [(&plan.own_jar, layout.own_jar()), (&plan.placement_jar, layout.placement_jar())];
-    for (jar, to) in jars.into_iter().chain(front) {
+    let applications = plan.spark.as_ref().map(|spark| (&spark.own_jar, layout.spark_own_jar()));
+    for (jar, to) in jars.into_iter().chain(front).chain(applications) {
         fs::copy(jar, to).map_err(HadoopError::system(format!("copy {}", jar.display())))?;
     }
     Ok(())

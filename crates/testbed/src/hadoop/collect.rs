@@ -1,4 +1,4 @@
-//! What a job leaves: its history and configuration, from where HDFS keeps them.
+//! What a job leaves: its history and configuration, from where HDFS keeps them, or its driver's event log.
 
 use super::HadoopError;
 use super::hdfs::Hdfs;
@@ -35,6 +35,29 @@ pub fn history(
         }
         thread::sleep(Duration::from_millis(200));
     }
+}
+
+/// Moves the event logs of an application of Spark into a folder; their paths there. A program may have several, one
+/// for each context that it made.
+pub fn event_logs(events: &Path, folder: &Path) -> Result<Vec<PathBuf>, HadoopError> {
+    let reading = || HadoopError::system(format!("read {}", events.display()));
+    let mut logs = Vec::new();
+    for entry in fs::read_dir(events).map_err(reading())? {
+        let entry = entry.map_err(reading())?;
+        // A name of the driver's, which runs what the user gave it; what is no file of its own is no log.
+        if !entry.file_type().map_err(reading())?.is_file() {
+            continue;
+        }
+        let to = folder.join(entry.file_name());
+        fs::copy(entry.path(), &to).map_err(HadoopError::system(format!("write {}", to.display())))?;
+        logs.push(to);
+    }
+    logs.sort();
+    fs::remove_dir_all(events).map_err(HadoopError::system(format!("remove {}", events.display())))?;
+    if logs.is_empty() {
+        return Err(HadoopError::Failed("the application has left no event log: it made no context".to_owned()));
+    }
+    Ok(logs)
 }
 
 fn copy(hdfs: Hdfs<'_>, job: &str, folder: &Path) -> Result<Option<[PathBuf; 2]>, HadoopError> {

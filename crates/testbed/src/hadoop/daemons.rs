@@ -3,9 +3,11 @@
 use super::HadoopError;
 use super::layout::{Layout, NODE, Owner};
 use super::settings::JVM;
+use super::spark;
 use super::tools::{Java, last_lines};
 use super::words::end_of;
 use crate::link::Host;
+use scenario::Scenario;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::process::CommandExt;
@@ -29,10 +31,48 @@ pub enum Kind {
     HistoryServer,
     /// The object store's server.
     ObjectStore,
+    /// Spark's master.
+    SparkMaster,
+    /// Spark's worker, which starts executors.
+    SparkWorker,
 }
 
-pub const KINDS_OF_MASTER: [Kind; 3] = [Kind::NameNode, Kind::ResourceManager, Kind::HistoryServer];
-pub const KINDS_OF_WORKER: [Kind; 2] = [Kind::DataNode, Kind::NodeManager];
+/// What runs jobs on a cluster, beside HDFS.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Engine {
+    /// YARN and the history server, for jobs of MapReduce.
+    Yarn,
+    /// Spark's own master and workers.
+    Spark,
+}
+
+impl Engine {
+    /// That of a scenario's cluster.
+    pub const fn of(scenario: &Scenario) -> Self {
+        if scenario.spark.is_some() { Self::Spark } else { Self::Yarn }
+    }
+    /// The daemons of the master, in the order in which they are started.
+    pub const fn of_master(self) -> &'static [Kind] {
+        match self {
+            Self::Yarn => &[Kind::NameNode, Kind::ResourceManager, Kind::HistoryServer],
+            Self::Spark => &[Kind::NameNode, Kind::SparkMaster],
+        }
+    }
+    /// The daemons of a worker.
+    pub const fn of_worker(self) -> &'static [Kind] {
+        match self {
+            Self::Yarn => &[Kind::DataNode, Kind::NodeManager],
+            Self::Spark => &[Kind::DataNode, Kind::SparkWorker],
+        }
+    }
+    /// The daemon of a worker whose children tasks and executors are.
+    pub const fn parent_of_tasks(self) -> Kind {
+        match self {
+            Self::Yarn => Kind::NodeManager,
+            Self::Spark => Kind::SparkWorker,
+        }
+    }
+}
 
 impl Kind {
     /// Its name in records.
@@ -44,6 +84,8 @@ impl Kind {
             Self::NodeManager => "nodemanager",
             Self::HistoryServer => "historyserver",
             Self::ObjectStore => "objectstore",
+            Self::SparkMaster => "sparkmaster",
+            Self::SparkWorker => "sparkworker",
         }
     }
     const fn class(self) -> &'static str {
@@ -54,13 +96,15 @@ impl Kind {
             Self::NodeManager => "org.apache.hadoop.yarn.server.nodemanager.NodeManager",
             Self::HistoryServer => "org.apache.hadoop.mapreduce.v2.hs.JobHistoryServer",
             Self::ObjectStore => "ObjectStore",
+            Self::SparkMaster => "org.apache.spark.deploy.master.Master",
+            Self::SparkWorker => "org.apache.spark.deploy.worker.Worker",
         }
     }
     /// Largest heap, as Java takes it.
     const fn heap(self) -> &'static str {
         match self {
             Self::DataNode => "-Xmx64m",
-            Self::ResourceManager | Self::ObjectStore => "-Xmx128m",
+            Self::ResourceManager | Self::ObjectStore | Self::SparkMaster | Self::SparkWorker => "-Xmx128m",
             Self::NameNode | Self::NodeManager | Self::HistoryServer => "-Xmx96m",
         }
     }
@@ -85,13 +129,19 @@ const MOST_OF_START: u64 = 1 << 20;
 const OPENED: [&str; 5] = ["java.lang", "java.io", "java.util", "java.net", "java.util.concurrent"];
 
 impl Daemon {
-    /// Starts a daemon on a host.
-    pub fn start(kind: Kind, host: &Host, java: &Java, layout: &Layout, owner: &Owner) -> Result<Self, HadoopError> {
+    /// Starts a daemon on a host, with arguments.
+    pub fn start(
+        (kind, arguments): (Kind, &[String]),
+        host: &Host,
+        java: &Java,
+        layout: &Layout,
+        owner: &Owner,
+    ) -> Result<Self, HadoopError> {
         let what = || format!("start the {} of {}", kind.name(), host.name());
         let log = layout.node(host.name()).join(format!("{}.log", kind.name()));
         let mut command = command(kind, host, java, layout, owner, &log).map_err(HadoopError::system(what()))?;
         let begins = log.metadata().map_err(HadoopError::system(what()))?.len();
-        let child = host.spawn(&mut command).map_err(HadoopError::system(what()))?;
+        let child = host.spawn(command.args(arguments)).map_err(HadoopError::system(what()))?;
         Ok(Self { kind, host: host.name().to_owned(), child, log, begins })
     }
 
@@ -158,7 +208,10 @@ impl Daemon {
         let sign = match self.kind {
             Kind::DataNode => "successfully registered with NN",
             Kind::NodeManager => "Registered with ResourceManager",
-            Kind::NameNode | Kind::ResourceManager | Kind::HistoryServer | Kind::ObjectStore => return true,
+            Kind::SparkWorker => "Successfully registered with master",
+            Kind::NameNode | Kind::ResourceManager | Kind::HistoryServer | Kind::ObjectStore | Kind::SparkMaster => {
+                return true;
+            }
         };
         let said = || -> io::Result<String> {
             let mut log = File::open(&self.log)?;
@@ -201,13 +254,21 @@ fn command(
 ) -> io::Result<Command> {
     let errors = File::options().append(true).create(true).open(log)?;
     let mut command = Command::new(java.home.join("bin/java"));
-    for module in OPENED {
-        command.arg(format!("--add-opens=java.base/{module}=ALL-UNNAMED"));
-    }
-    command.args(JVM).arg(kind.heap()).arg(format!("-D{NODE}={}", host.name()));
-    let class_path = if kind == Kind::ObjectStore { layout.store_class_path() } else { layout.java_class_path() };
-    command.arg("-cp").arg(class_path).arg(kind.class());
-    command.env_clear().env("JAVA_HOME", &java.home).env("HADOOP_CONF_DIR", layout.conf());
+    command.env_clear();
+    let class_path = match kind {
+        Kind::SparkMaster | Kind::SparkWorker => {
+            command.args(spark::jvm(layout));
+            spark::surround(&mut command, layout, &layout.node(host.name()));
+            layout.spark_class_path()
+        }
+        _ => {
+            command.args(OPENED.map(|module| format!("--add-opens=java.base/{module}=ALL-UNNAMED"))).args(JVM);
+            command.arg(format!("-D{NODE}={}", host.name())).arg(layout.temporary_option());
+            if kind == Kind::ObjectStore { layout.store_class_path() } else { layout.java_class_path() }
+        }
+    };
+    command.arg(kind.heap()).arg("-cp").arg(class_path).arg(kind.class());
+    command.env("JAVA_HOME", &java.home).env("HADOOP_CONF_DIR", layout.conf());
     command.env("PATH", "/usr/local/bin:/usr/bin:/bin").env("MALLOC_ARENA_MAX", "2").env("LANG", "C.UTF-8");
     command.current_dir(layout.node(host.name())).stdin(Stdio::null());
     command.stdout(errors.try_clone()?).stderr(errors);

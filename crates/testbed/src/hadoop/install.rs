@@ -1,9 +1,11 @@
-//! Hadoop's jars in the user's cache: fetched by Maven as the project's pom says, and checked against digests.
+//! Hadoop's and Spark's jars in the user's cache: fetched by Maven or pip as the project's files say, and checked
+//! against digests.
 //!
 //! What Maven has fetched it keeps, so that a fetch that was interrupted goes on where it was. The jars then appear in
 //! the cache all at once.
 
 use super::HadoopError;
+use super::pip;
 use super::tools::{Java, find, finish};
 use nix::fcntl::{Flock, FlockArg};
 use std::collections::BTreeMap;
@@ -15,37 +17,54 @@ use std::process::Command;
 pub const VERSION: &str = "3.5.0";
 const WORD_COUNT: &str = include_str!("../../hadoop/WordCount.java");
 const STORE: &str = include_str!("../../hadoop/ObjectStore.java");
+/// The version of Spark.
+pub const SPARK_VERSION: &str = "4.1.1";
+const SPARK_JOBS: &str = include_str!("../../hadoop/SparkJobs.java");
 
-/// Jars that Maven fetches together.
+/// Jars that are fetched together.
 struct Jars {
     /// What they are, with what is fetched of them.
     what: &'static str,
     /// The folder in the cache.
     folder: &'static str,
-    pom: &'static str,
+    source: Source,
     /// A line for each jar: its BLAKE3 digest in hexadecimal, and its name.
     digests: &'static str,
+}
+
+/// Where jars are from.
+enum Source {
+    /// Maven copies the dependencies of a pom.
+    Maven(&'static str),
+    /// They are in an archive of PyPI's: the file of requirements that names it, and that of what pip needs beside.
+    Pip(&'static str, &'static str),
 }
 
 const HADOOP: Jars = Jars {
     what: "Hadoop 3.5.0 by Maven: 113 MB",
     folder: "lib",
-    pom: include_str!("../../hadoop/pom.xml"),
+    source: Source::Maven(include_str!("../../hadoop/pom.xml")),
     digests: include_str!("../../hadoop/jars.b3"),
 };
 /// The object store's client, in all of Hadoop's processes.
 const S3A: Jars = Jars {
     what: "S3A by Maven: 13 MB",
     folder: "s3a",
-    pom: include_str!("../../hadoop/s3a.xml"),
+    source: Source::Maven(include_str!("../../hadoop/s3a.xml")),
     digests: include_str!("../../hadoop/s3a.b3"),
 };
 /// The object store's server.
 const S3PROXY: Jars = Jars {
     what: "S3Proxy by Maven: 26 MB",
     folder: "s3proxy",
-    pom: include_str!("../../hadoop/s3proxy.xml"),
+    source: Source::Maven(include_str!("../../hadoop/s3proxy.xml")),
     digests: include_str!("../../hadoop/s3proxy.b3"),
+};
+const SPARK: Jars = Jars {
+    what: "Spark 4.1.1 by pip: 455 MB",
+    folder: "spark-4.1.1",
+    source: Source::Pip(include_str!("../../hadoop/spark.txt"), include_str!("../../hadoop/spark-build.txt")),
+    digests: include_str!("../../hadoop/spark.b3"),
 };
 /// A source of `hadoop/`: its path there, and its text.
 macro_rules! source {
@@ -83,6 +102,26 @@ pub struct Installation {
     pub placement_jar: PathBuf,
     /// What an object store needs, where one is wanted.
     pub store: Option<StoreJars>,
+    /// What Spark needs, where it is wanted.
+    pub spark: Option<SparkJars>,
+}
+
+/// What a cluster has beside HDFS and MapReduce.
+#[derive(Clone, Copy, Debug)]
+pub struct Extras {
+    /// An object store.
+    pub store: bool,
+    /// Spark.
+    pub spark: bool,
+}
+
+/// Spark as it lies in the cache.
+#[derive(Clone, Debug)]
+pub struct SparkJars {
+    /// The folder of Spark's jars.
+    pub jars: PathBuf,
+    /// The jar of our own applications.
+    pub own_jar: PathBuf,
 }
 
 /// An object store as it lies in the cache.
@@ -104,11 +143,13 @@ pub fn cache() -> Result<PathBuf, HadoopError> {
     Ok(base.join("trunkline").join(format!("hadoop-{VERSION}")))
 }
 
-/// Whether all jars lie in a cache, and what it lacks to fetch them if not. `store` also wants an object store's.
-pub fn lacking(cache: &Path, store: bool) -> Option<HadoopError> {
-    let own = cache.join(OWN_JAR).is_file() && cache.join(placement()).is_file();
-    let of_store = || S3A.is_complete(cache) && S3PROXY.is_complete(cache) && cache.join(front()).is_file();
-    if HADOOP.is_complete(cache) && own && (!store || of_store()) {
+/// Whether all jars lie in a cache, and what it lacks to fetch them if not.
+pub fn lacking(cache: &Path, extras: Extras) -> Option<HadoopError> {
+    let fetched = HADOOP.is_complete(cache) && (!extras.store || S3A.is_complete(cache) && S3PROXY.is_complete(cache));
+    let own = [Some(OWN_JAR.to_owned()), Some(placement()), extras.store.then(front), extras.spark.then(spark_jobs)];
+    let compiled = own.into_iter().flatten().all(|name| cache.join(name).is_file());
+    let spark = !extras.spark || SPARK.is_complete(cache);
+    if fetched && compiled && spark {
         return None;
     }
     let missing = |tool: &str, package: &str| {
@@ -116,12 +157,17 @@ pub fn lacking(cache: &Path, store: bool) -> Option<HadoopError> {
             .is_none()
             .then(|| HadoopError::missing(format!("the program {tool}"), format!("apt-get install {package}")))
     };
-    missing("mvn", "maven").or_else(|| missing("javac", "openjdk-17-jdk-headless"))
+    let maven = if fetched { None } else { missing("mvn", "maven") };
+    maven.or_else(|| missing("javac", "openjdk-17-jdk-headless")).or_else(|| if spark { None } else { pip::lacking() })
 }
 
-/// Hadoop in a cache, and an object store where `store` is set; what is not there is fetched and compiled. `say` hears
-/// what takes time.
-pub fn install(cache: &Path, java: &Java, store: bool, say: &mut dyn FnMut(&str)) -> Result<Installation, HadoopError> {
+/// Hadoop in a cache, and what else is wanted; what is not there is fetched and compiled. `say` hears what takes time.
+pub fn install(
+    cache: &Path,
+    java: &Java,
+    extras: Extras,
+    say: &mut dyn FnMut(&str),
+) -> Result<Installation, HadoopError> {
     let using = || HadoopError::system(format!("use the cache {}", cache.display()));
     fs::create_dir_all(cache).map_err(using())?;
     let lock = File::create(cache.join("lock")).map_err(using())?;
@@ -138,8 +184,19 @@ pub fn install(cache: &Path, java: &Java, store: bool, say: &mut dyn FnMut(&str)
         say("compiling placement by key");
         compile(cache, java, (&jars, "11"), &PLACEMENT, &placement_jar)?;
     }
-    let store = if store { Some(install_store(cache, java, say)?) } else { None };
-    Ok(Installation { jars, own_jar, placement_jar, store })
+    let store = if extras.store { Some(install_store(cache, java, say)?) } else { None };
+    let spark = if extras.spark { Some(install_spark(cache, java, say)?) } else { None };
+    Ok(Installation { jars, own_jar, placement_jar, store, spark })
+}
+
+fn install_spark(cache: &Path, java: &Java, say: &mut dyn FnMut(&str)) -> Result<SparkJars, HadoopError> {
+    let jars = SPARK.have(cache, say)?;
+    let own_jar = cache.join(spark_jobs());
+    if !own_jar.is_file() {
+        say("compiling our own applications of Spark");
+        compile(cache, java, (&jars, "17"), &[("SparkJobs.java", SPARK_JOBS)], &own_jar)?;
+    }
+    Ok(SparkJars { jars, own_jar })
 }
 
 fn install_store(cache: &Path, java: &Java, say: &mut dyn FnMut(&str)) -> Result<StoreJars, HadoopError> {
@@ -156,6 +213,11 @@ fn install_store(cache: &Path, java: &Java, say: &mut dyn FnMut(&str)) -> Result
 /// The name of the jar of the object store's handler, which follows from its source.
 fn front() -> String {
     format!("trunkline-store-{}.jar", &blake3::hash(STORE.as_bytes()).to_hex()[..16])
+}
+
+/// The name of the jar of our own applications of Spark, which follows from their source.
+fn spark_jobs() -> String {
+    format!("trunkline-spark-{}.jar", &blake3::hash(SPARK_JOBS.as_bytes()).to_hex()[..16])
 }
 
 /// The name of the jar of placement by key, which follows from its sources.
@@ -215,37 +277,45 @@ impl Jars {
         Ok(jars)
     }
 
-    /// Lets Maven copy the jars, and puts them in place if they are those that we know.
+    /// Fetches the jars, and puts them in place if they are those that we know.
     fn fetch(&self, cache: &Path) -> Result<(), HadoopError> {
-        let Some(maven) = find("mvn") else {
-            return Err(HadoopError::missing("the program mvn", "apt-get install maven"));
-        };
-        let writing = || HadoopError::system(format!("write into {}", cache.display()));
         let partial = cache.join(format!("{}.partial", self.folder));
         let _ = fs::remove_dir_all(&partial);
-        fs::write(cache.join("pom.xml"), self.pom).map_err(writing())?;
-        let mut command = Command::new(maven);
-        let way = ["--batch-mode", "--quiet", "--strict-checksums", "dependency:copy-dependencies"];
-        command.current_dir(cache).args(way);
-        command.arg(format!("-DoutputDirectory={}", partial.display()));
-        finish(&mut command).map_err(|error| match error {
+        let (by, fetched) = match self.source {
+            Source::Maven(pom) => ("Maven", by_maven(pom, cache, &partial)),
+            Source::Pip(wanted, tools) => ("pip", pip::fetch(wanted, tools, &cache.join("pip.partial"), &partial)),
+        };
+        fetched.map_err(|error| match error {
             HadoopError::Failed(said) => HadoopError::missing(
                 self.what.split(':').next().unwrap_or_default().to_owned(),
-                format!("Maven could not fetch it; the same command goes on with what it has ({said})"),
+                format!("{by} could not fetch it; the same command goes on with what it has ({said})"),
             ),
             other => other,
         })?;
         if let Some(name) = self.differing(&partial)? {
             let message = format!(
-                "{name}, as Maven fetched it, is not the file of our list of digests: remove it from Maven's \
-                 repository and try again"
+                "{name}, as {by} fetched it, is not the file of our list of digests: remove it from where {by} keeps \
+                 what it has fetched, and try again"
             );
             return Err(HadoopError::Failed(message));
         }
         let jars = cache.join(self.folder);
         let _ = fs::remove_dir_all(&jars);
-        fs::rename(&partial, &jars).map_err(writing())
+        fs::rename(&partial, &jars).map_err(HadoopError::system(format!("write into {}", cache.display())))
     }
+}
+
+/// Lets Maven copy the dependencies of a pom into a folder.
+fn by_maven(pom: &str, cache: &Path, folder: &Path) -> Result<(), HadoopError> {
+    let Some(maven) = find("mvn") else {
+        return Err(HadoopError::missing("the program mvn", "apt-get install maven"));
+    };
+    let written = fs::write(cache.join("pom.xml"), pom);
+    written.map_err(HadoopError::system(format!("write into {}", cache.display())))?;
+    let mut command = Command::new(maven);
+    let way = ["--batch-mode", "--quiet", "--strict-checksums", "dependency:copy-dependencies"];
+    command.current_dir(cache).args(way);
+    finish(command.arg(format!("-DoutputDirectory={}", folder.display()))).map(|_| ())
 }
 
 /// Compiles sources, paths and texts, into a jar: with the jars of a folder, for a release of Java.
@@ -280,7 +350,7 @@ fn compile(
 mod tests {
     use super::*;
 
-    /// With TRUNKLINE_WRITE_JARS set to a folder of jars that Maven has copied, writes their list of digests anew, into
+    /// With TRUNKLINE_WRITE_JARS set to a folder of jars that were fetched, writes their list of digests anew, into
     /// the file that TRUNKLINE_WRITE_DIGESTS names in `hadoop/`.
     #[test]
     fn every_jar_has_a_digest() {
@@ -306,6 +376,7 @@ mod tests {
             ),
             (S3A, ["hadoop-aws-3.5.0.jar", "s3-2.35.4.jar", "s3-transfer-manager-2.35.4.jar"]),
             (S3PROXY, ["s3proxy-4.0.0.jar", "s3-2.49.6.jar", "slf4j-simple-2.0.18.jar"]),
+            (SPARK, ["spark-core_2.13-4.1.1.jar", "hadoop-client-runtime-3.4.2.jar", "zstd-jni-1.5.7-6.jar"]),
         ] {
             let digests = jars.digests();
             assert_eq!(digests.len(), jars.digests.lines().count());
@@ -313,6 +384,14 @@ mod tests {
             assert!(names.iter().all(|name| digests.contains_key(name)), "{}", jars.what);
         }
         assert!(HADOOP.what.contains(VERSION));
+        // The archive, and what reads its description, are each of one version and checked by a digest.
+        assert!(SPARK.what.contains(SPARK_VERSION) && SPARK.folder.contains(SPARK_VERSION));
+        let Source::Pip(wanted, tools) = SPARK.source else { panic!("it is from PyPI") };
+        assert!(wanted.contains(&format!("pyspark=={SPARK_VERSION} ")));
+        for text in [wanted, tools] {
+            let (named, hashed) = (text.matches("==").count(), text.matches("--hash=sha256:").count());
+            assert!(named > 0 && named == hashed, "{text}");
+        }
     }
 
     #[test]

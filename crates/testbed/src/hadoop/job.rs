@@ -1,14 +1,19 @@
 //! Jobs: what they read, how they are started, and what their output must be.
 
 use super::HadoopError;
-use super::check::{Check, counted, pi, validated};
+use super::check::{Check, counted, pi, sorted, validated};
 use super::client::Client;
+use super::daemons::Engine;
 use super::files::Files;
 use super::running::Running;
-use super::text::{Counts, PATTERN, Text, matches};
+use super::settings::HDFS;
+use super::spark::{self, OWN_CLASS, Submission};
+use super::text::{Counts, Lines, PATTERN, Text, matches};
+use scenario::{Scenario, Spark};
 use std::fs;
 use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::str::FromStr;
 use units::Bytes;
 
@@ -30,13 +35,47 @@ pub enum Kind {
     DfsioWrite,
     /// Reads files that `DfsioWrite` wrote.
     DfsioRead,
+    /// One of our own applications of Spark.
+    Spark(Application),
     /// The main class of a jar, or the class that is its first argument.
     Jar(PathBuf),
 }
 
+/// An application of Spark that can be run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Application {
+    /// Counts words, summed before they are shuffled.
+    WordCount,
+    /// Sorts lines.
+    Sort,
+    /// Joins words with a table of their categories, and counts these.
+    Join,
+}
+
+impl Application {
+    /// The word for it as a job; behind the prefix it is the program's own.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::WordCount => "spark-wordcount",
+            Self::Sort => "spark-sort",
+            Self::Join => "spark-join",
+        }
+    }
+}
+
 /// The words for jobs.
-pub const NAMES: [&str; 7] =
-    ["wordcount", "wordcount-nocombine", "terasort", "grep", "pi", "dfsio-write", "dfsio-read"];
+pub const NAMES: [&str; 10] = [
+    "wordcount",
+    "wordcount-nocombine",
+    "terasort",
+    "grep",
+    "pi",
+    "dfsio-write",
+    "dfsio-read",
+    "spark-wordcount",
+    "spark-sort",
+    "spark-join",
+];
 
 impl FromStr for Kind {
     type Err = String;
@@ -49,6 +88,9 @@ impl FromStr for Kind {
             "pi" => Self::Pi,
             "dfsio-write" => Self::DfsioWrite,
             "dfsio-read" => Self::DfsioRead,
+            "spark-wordcount" => Self::Spark(Application::WordCount),
+            "spark-sort" => Self::Spark(Application::Sort),
+            "spark-join" => Self::Spark(Application::Join),
             jar if Path::new(jar).extension().is_some_and(|ending| ending == "jar") => Self::Jar(jar.into()),
             _ => {
                 let near =
@@ -81,9 +123,9 @@ pub struct Job {
     pub input: Bytes,
     /// Files of DFSIO, maps of pi.
     pub maps: u32,
-    /// Reducers; `None` for the cluster's default.
+    /// Reducers, partitions of Spark's shuffles; `None` for the cluster's default.
     pub reducers: Option<u32>,
-    /// Hadoop's properties, `name=value`.
+    /// Properties of Hadoop or of Spark, `name=value`.
     pub properties: Vec<String>,
     /// A jar's arguments.
     pub arguments: Vec<String>,
@@ -95,12 +137,22 @@ pub struct Job {
 #[derive(Debug)]
 pub struct Prepared<'a> {
     job: &'a Job,
+    cluster: &'a Running,
     input: Files<'a>,
     output: Files<'a>,
     /// The folder of the output.
     to: String,
     jar: PathBuf,
     reference: Reference,
+    spark: Option<OfSpark>,
+}
+
+/// What an application of Spark is submitted with.
+#[derive(Debug)]
+struct OfSpark {
+    scenario: Scenario,
+    /// Where its event log goes.
+    events: PathBuf,
 }
 
 #[derive(Debug)]
@@ -109,6 +161,8 @@ enum Reference {
     Counts(Counts),
     /// The checksum of the records that TeraGen wrote.
     Checksum(String),
+    /// The lines that were sorted.
+    Lines(String),
     /// Bytes of files.
     Files(u64),
     Pi {
@@ -122,6 +176,8 @@ enum Reference {
 const FOLDER: &str = "/trunkline";
 /// The folders of jobs' inputs and outputs.
 pub const FOLDERS: [&str; 2] = [FOLDER, "/benchmarks"];
+/// The table that is joined with words.
+const TABLE: &str = "/trunkline/in/table";
 const TERA_RECORD: u64 = 100;
 const DFSIO: &str = "org.apache.hadoop.fs.TestDFSIO";
 const DFSIO_DATA: &str = "/benchmarks/TestDFSIO/io_data";
@@ -141,6 +197,7 @@ impl Job {
             Kind::Pi => "pi",
             Kind::DfsioWrite => "dfsio-write",
             Kind::DfsioRead => "dfsio-read",
+            Kind::Spark(application) => application.name(),
             Kind::Jar(jar) => {
                 return jar.file_stem().map_or_else(|| "jar".to_owned(), |stem| stem.to_string_lossy().into_owned());
             }
@@ -164,7 +221,9 @@ impl Job {
         {
             return wrong(format!("`{property}` is not a property: it is written like name=value"));
         }
-        if self.in_store.contains(&true) && matches!(self.kind, Kind::DfsioWrite | Kind::DfsioRead | Kind::Jar(_)) {
+        if self.in_store.contains(&true)
+            && matches!(self.kind, Kind::DfsioWrite | Kind::DfsioRead | Kind::Spark(_) | Kind::Jar(_))
+        {
             let message = "is not told of the object store of the scenario's job: wordcount, terasort and grep are, \
                 and pi reads nothing";
             return wrong(format!("{} {message}", self.name()));
@@ -182,14 +241,40 @@ impl Job {
         Ok(())
     }
 
+    /// Whether a cluster can run it: it has YARN, or Spark in its place.
+    pub fn check_engine(&self, engine: Engine) -> Result<(), HadoopError> {
+        let wanted = match self.kind {
+            Kind::Jar(_) => return Ok(()),
+            Kind::Spark(_) => Engine::Spark,
+            _ => Engine::Yarn,
+        };
+        let (has, bring) = match engine {
+            Engine::Yarn => ("YARN and no Spark", "`trunkline testbed hadoop up --spark` brings up one with Spark"),
+            Engine::Spark => ("Spark in place of YARN", "`trunkline testbed hadoop up` without Spark brings up YARN"),
+        };
+        if wanted == engine {
+            return Ok(());
+        }
+        Err(HadoopError::Input(format!("{} does not run on this cluster, which has {has}: {bring}", self.name())))
+    }
+
     /// Makes the job's input where it is not there yet, and learns what must come of it.
-    pub fn prepare<'a>(&'a self, cluster: &'a Running, client: &mut Client<'_>) -> Result<Prepared<'a>, HadoopError> {
+    pub fn prepare<'a>(
+        &'a self,
+        cluster: &'a Running,
+        scenario: &Scenario,
+        client: &mut Client<'_>,
+    ) -> Result<Prepared<'a>, HadoopError> {
         let [input, output] = self.in_store.map(|in_store| Files::of(cluster, in_store));
         let (input, output) = (input?, output?);
         let to = format!("{FOLDER}/out/{}-{}", self.name(), super::load::now_ms());
         let mut jar = cluster.layout.own_jar();
         let reference = match &self.kind {
             Kind::WordCount { .. } => Reference::Counts(self.text(&input, client)?),
+            Kind::Spark(application) => {
+                jar = cluster.layout.spark_own_jar();
+                self.of_spark(*application, &input, client)?
+            }
             Kind::Grep => {
                 jar = examples(cluster)?;
                 Reference::Counts(matches(&self.text(&input, client)?))
@@ -211,7 +296,7 @@ impl Job {
                 if held(&input, DFSIO_DATA)? != bytes {
                     (client.say)("writing the files to read");
                     input.delete(DFSIO_DATA)?;
-                    client.run(DFSIO, &self.dfsio("-write"), "prepare")?;
+                    client.run(cluster.client(DFSIO, &self.dfsio("-write")), "prepare")?;
                 }
                 Reference::Files(bytes)
             }
@@ -224,7 +309,11 @@ impl Job {
                 Reference::None
             }
         };
-        Ok(Prepared { job: self, input, output, to, jar, reference })
+        let spark = match cluster.engine() {
+            Engine::Yarn => None,
+            Engine::Spark => Some(OfSpark { scenario: scenario.clone(), events: events(cluster)? }),
+        };
+        Ok(Prepared { job: self, cluster, input, output, to, jar, reference, spark })
     }
 
     /// Text of the asked size in place; the counts of its words.
@@ -262,6 +351,32 @@ impl Job {
         }
     }
 
+    /// What an application of Spark reads in place; what must come of it.
+    fn of_spark(
+        &self,
+        application: Application,
+        files: &Files<'_>,
+        client: &mut Client<'_>,
+    ) -> Result<Reference, HadoopError> {
+        let counts = self.text(files, client)?;
+        let text = Text::of(self.input.get());
+        Ok(match application {
+            Application::WordCount => Reference::Counts(counts),
+            Application::Sort => {
+                let mut lines = Lines::default();
+                text.write(&mut lines).map_err(HadoopError::system("make text"))?;
+                Reference::Lines(lines.said())
+            }
+            Application::Join => {
+                let table = text.table();
+                if held(files, TABLE)? != table.len() as u64 {
+                    files.write(&format!("{TABLE}/table"), table.len() as u64, |to| to.write_all(table.as_bytes()))?;
+                }
+                Reference::Counts(text.by_category(&counts))
+            }
+        })
+    }
+
     /// Records of TeraGen in place; their checksum.
     fn records(&self, files: &Files<'_>, client: &mut Client<'_>, jar: &Path) -> Result<String, HadoopError> {
         let count = (self.input.get() / TERA_RECORD).max(1);
@@ -274,7 +389,7 @@ impl Job {
         (client.say)(&format!("making {count} records by TeraGen"));
         files.delete(&path)?;
         let arguments = [jar.display().to_string(), "teragen".to_owned(), count.to_string(), files.told(&path)];
-        let run = client.run(RUN_JAR, &arguments, "prepare")?;
+        let run = client.run(client.cluster.client(RUN_JAR, &arguments), "prepare")?;
         let known = run.counter("CHECKSUM").and_then(|sum| sum.parse::<i64>().ok());
         let known = known.ok_or_else(|| HadoopError::Failed("TeraGen told no checksum".to_owned()))?;
         let known = format!("{:x}", known as u64);
@@ -301,8 +416,62 @@ impl Job {
 }
 
 impl Prepared<'_> {
-    /// The class to start, and its arguments.
-    pub fn command(&self) -> (&'static str, Vec<String>) {
+    /// The client to start.
+    pub fn command(&self) -> Command {
+        if let Some(spark) = &self.spark {
+            return self.driver(spark);
+        }
+        let (class, arguments) = self.client();
+        self.cluster.client(class, &arguments)
+    }
+
+    /// Where the event log of an application of Spark goes.
+    pub fn events(&self) -> Option<&Path> {
+        self.spark.as_ref().map(|spark| spark.events.as_path())
+    }
+
+    /// The driver of an application of Spark.
+    fn driver(&self, of: &OfSpark) -> Command {
+        let job = self.job;
+        let Kind::Spark(application) = job.kind else {
+            return self.submitted(of, Some(&of.events), None, job.arguments.clone());
+        };
+        let cores = of.scenario.spark.as_ref().map_or(1, |spark| spark::cores(&of.scenario, spark));
+        // Spark's own name for a file of HDFS, which its event log tells.
+        let whole = |path: &str| format!("{HDFS}{path}");
+        let mut arguments = vec![whole(&job.text_path())];
+        if application == Application::Join {
+            arguments.push(whole(TABLE));
+        }
+        arguments.extend([whole(&self.to), job.reducers.unwrap_or(cores).to_string()]);
+        let name = application.name().trim_start_matches("spark-").to_owned();
+        self.submitted(of, Some(&of.events), Some(OWN_CLASS), [vec![name], arguments].concat())
+    }
+
+    fn submitted(&self, of: &OfSpark, events: Option<&Path>, class: Option<&str>, arguments: Vec<String>) -> Command {
+        let default = Spark::default();
+        let (mut properties, sorts) = (Vec::new(), self.job.kind == Kind::Spark(Application::Sort));
+        if sorts {
+            // As TeraSort writes its output.
+            properties.push("spark.hadoop.dfs.replication=1".to_owned());
+        }
+        properties.extend(self.job.properties.iter().cloned());
+        let submission = Submission {
+            scenario: &of.scenario,
+            spark: of.scenario.spark.as_ref().unwrap_or(&default),
+            master: self.cluster.master().name(),
+            events,
+            jar: self.jar.clone(),
+            class,
+            properties: &properties,
+            arguments,
+        };
+        let (class, words) = submission.command(&self.cluster.layout);
+        self.cluster.driver(class, &words)
+    }
+
+    /// The class of a client of MapReduce, and its arguments.
+    fn client(&self) -> (&'static str, Vec<String>) {
         let job = self.job;
         let reducers = job.reducers.map(|reducers| format!("mapreduce.job.reduces={reducers}"));
         let mut set: Vec<String> = reducers.iter().chain(&job.properties).map(|set| format!("-D{set}")).collect();
@@ -321,7 +490,7 @@ impl Prepared<'_> {
             Kind::Pi => [vec![jar, "pi".to_owned()], set, vec![job.maps.to_string(), PI_POINTS.to_string()]].concat(),
             Kind::DfsioWrite => return (DFSIO, job.dfsio("-write")),
             Kind::DfsioRead => return (DFSIO, job.dfsio("-read")),
-            Kind::Jar(_) => [vec![jar], job.arguments.clone()].concat(),
+            Kind::Spark(_) | Kind::Jar(_) => [vec![jar], job.arguments.clone()].concat(),
         };
         (RUN_JAR, arguments)
     }
@@ -330,6 +499,10 @@ impl Prepared<'_> {
     pub fn discard(&self) {
         // Where HDFS does not answer there is nothing to remove it from.
         let _ = self.output.delete(&self.to);
+        if let Some(events) = self.events() {
+            // What stays ends with the cluster.
+            let _ = fs::remove_dir_all(events);
+        }
     }
 
     /// Checks the job's output against the reference, and removes it.
@@ -345,10 +518,19 @@ impl Prepared<'_> {
                 let jar = self.jar.display().to_string();
                 let paths = [&self.to, &to].map(|path| self.output.told(path));
                 let arguments = [vec![jar, "teravalidate".to_owned()], paths.into()].concat();
-                client.run(RUN_JAR, &arguments, "validate")?;
+                client.run(self.cluster.client(RUN_JAR, &arguments), "validate")?;
                 let said = self.output.parts(&to)?;
                 self.output.delete(&to)?;
                 validated(&String::from_utf8_lossy(&said), sum)
+            }
+            Reference::Lines(lines) => {
+                let Some(of) = &self.spark else {
+                    return Err(HadoopError::Failed("the cluster has no Spark".to_owned()));
+                };
+                (client.say)("looking at the order");
+                let arguments = ["validate".to_owned(), format!("{HDFS}{}", self.to)];
+                let ran = client.run(self.submitted(of, None, Some(OWN_CLASS), arguments.into()), "validate")?;
+                sorted(ran.counter("VALIDATED"), lines)
             }
             Reference::Files(bytes) => {
                 let there = held(&self.output, DFSIO_DATA)?;
@@ -361,6 +543,14 @@ impl Prepared<'_> {
         self.output.delete(&self.to)?;
         Ok(check)
     }
+}
+
+/// A folder of its own for an event log, which the driver can write.
+fn events(cluster: &Running) -> Result<PathBuf, HadoopError> {
+    let folder = spark::events(&cluster.layout, super::load::now_ms());
+    let made = fs::create_dir(&folder).and_then(|()| cluster.give(&folder));
+    made.map_err(HadoopError::system(format!("make {}", folder.display())))?;
+    Ok(folder)
 }
 
 /// Bytes of the files below a folder.
@@ -412,5 +602,12 @@ mod tests {
         assert!(refused(&Job { in_store: [true; 2], ..job(Kind::DfsioRead) }).contains("object store"));
         assert!(refused(&Job { input: Bytes::ZERO, ..job(Kind::Grep) }).contains("input"));
         assert!(refused(&Job { maps: 0, ..job(Kind::Pi) }).contains("from 1 to 1000"));
+        let sort = || Kind::Spark(Application::Sort);
+        assert!(refused(&Job { in_store: [false, true], ..job(sort()) }).contains("object store"));
+        let elsewhere = |kind, engine| job(kind).check_engine(engine).map_err(|error| error.to_string());
+        assert!(elsewhere(sort(), Engine::Yarn).expect_err("no Spark").contains("up --spark"));
+        assert!(elsewhere(Kind::Pi, Engine::Spark).expect_err("no YARN").contains("Spark in place of YARN"));
+        assert_eq!(elsewhere(sort(), Engine::Spark), Ok(()));
+        assert_eq!(elsewhere(Kind::Jar("a.jar".into()), Engine::Spark), Ok(()));
     }
 }

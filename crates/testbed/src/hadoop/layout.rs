@@ -91,6 +91,30 @@ impl Layout {
     pub fn store_front(&self) -> PathBuf {
         self.folder.join("store.jar")
     }
+    /// What Spark takes for its home: its jars are mounted within.
+    pub fn spark(&self) -> PathBuf {
+        self.folder.join("spark")
+    }
+    /// Where Spark's jars are mounted.
+    pub fn spark_jars(&self) -> PathBuf {
+        self.spark().join("jars")
+    }
+    /// The jar of our own applications of Spark.
+    pub fn spark_own_jar(&self) -> PathBuf {
+        self.folder.join("applications.jar")
+    }
+    /// The class path of Spark's daemons and drivers.
+    pub(super) fn spark_class_path(&self) -> String {
+        format!("{}:{}/*", self.conf().display(), self.spark_jars().display())
+    }
+    /// The folder of the JVMs' temporary files.
+    fn temporary(&self) -> PathBuf {
+        self.folder.join("tmp")
+    }
+    /// The option of a JVM by which what it unpacks ends with the cluster, however that ends.
+    pub(super) fn temporary_option(&self) -> String {
+        format!("-Djava.io.tmpdir={}", self.temporary().display())
+    }
     /// The names of all hosts, as `/etc/hosts` has them.
     pub fn hosts(&self) -> PathBuf {
         self.folder.join("hosts")
@@ -142,11 +166,12 @@ impl Layout {
             let path = self.conf().join("webapps").join(folder);
             fs::create_dir_all(&path).map_err(writing(&path))?;
         }
-        for path in [self.jars(), self.store_client(), self.store_server(), self.folder.join("nodes")] {
-            fs::create_dir(&path).map_err(writing(&path))?;
+        let mounted = [self.jars(), self.store_client(), self.store_server(), self.spark_jars()];
+        for path in mounted.into_iter().chain([self.folder.join("nodes")]) {
+            fs::create_dir_all(&path).map_err(writing(&path))?;
         }
-        for node in nodes.iter().copied().chain([CLIENT]) {
-            let path = self.node(node);
+        let own = nodes.iter().copied().chain([CLIENT]).map(|node| self.node(node));
+        for path in own.chain([self.temporary()]) {
             let made = fs::create_dir(&path)
                 .and_then(|()| chown(&path, Some(owner.uid), Some(owner.gid)).map_err(io::Error::from));
             made.map_err(writing(&path))?;

@@ -26,7 +26,7 @@ pub struct Sample {
 pub struct Share {
     /// The host; empty for what is on none.
     pub host: String,
-    /// The role: a daemon's kind (a NodeManager's counts its tasks), "client", or "supervisor", which emulates links.
+    /// The role: a daemon's kind (a NodeManager's counts its tasks, a Spark Worker's its executors), "client", or "supervisor", which emulates links.
     pub role: String,
     /// Seconds of processors.
     pub cpu_s: f64,
@@ -66,8 +66,8 @@ impl Sample {
         all.push((std::process::id(), own));
         for (pid, mut place) in all {
             if place.role == "tasks" {
-                // A task that has ended counts with the NodeManager that waited for it.
-                "nodemanager".clone_into(&mut place.role);
+                // A task that has ended counts with the daemon that waited for it.
+                cluster.engine().parent_of_tasks().name().clone_into(&mut place.role);
             }
             let file = |name: &str| fs::read_to_string(format!("/proc/{pid}/{name}")).unwrap_or_default();
             // One that has ended meanwhile counts with its parent.

@@ -1,5 +1,5 @@
-//! A real Hadoop cluster on this machine: HDFS, YARN and the history server on the hosts of a star of links, jobs on
-//! it, and what they leave.
+//! A real Hadoop cluster on this machine: HDFS, and YARN with the history server or Spark, on the hosts of a star of
+//! links; jobs on it, and what they leave.
 //!
 //! A cluster is a scenario: [`Machine::check`] refuses what a testbed cannot be, [`Cluster::up`] starts the rest. Its
 //! processes, mounts and networks are in namespaces that end with the process that called it. [`Running`] is a cluster
@@ -19,25 +19,28 @@ mod install;
 mod job;
 mod layout;
 mod load;
+mod pip;
 mod registry;
 mod running;
 mod s3a;
 mod scenario;
 mod settings;
+mod spark;
 mod store;
 mod text;
 mod tools;
 mod words;
 
-pub use self::scenario::{BASE, Machine, word};
+pub use self::scenario::{BASE, BASE_SPARK, Machine, word};
 pub use check::Check;
 pub use client::{Client, Ran};
 pub use cluster::{Cluster, Plan, is_worker};
-pub use collect::history;
+pub use collect::{event_logs, history};
+pub use daemons::Engine;
 pub use error::HadoopError;
 pub use hdfs::{Entry, Hdfs};
-pub use install::{Installation, StoreJars, VERSION, cache, install, lacking};
-pub use job::{Input, Job, Kind, NAMES, Prepared};
+pub use install::{Extras, Installation, SPARK_VERSION, SparkJars, StoreJars, VERSION, cache, install, lacking};
+pub use job::{Application, Input, Job, Kind, NAMES, Prepared};
 pub use layout::{Layout, Owner, check_reachable};
 pub use load::{Load, Sample, Share, now_ms};
 pub use registry::{Process, Record, Registry};

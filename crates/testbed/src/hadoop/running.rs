@@ -1,10 +1,13 @@
 //! A cluster that is up, as another process sees it: its record, and the way into its namespaces.
 
 use super::HadoopError;
+use super::daemons::Engine;
 use super::layout::{CLIENT, Layout, Owner};
 use super::settings::JVM;
+use super::spark;
 use crate::link::Host;
 use nix::sched::{CloneFlags, setns, unshare};
+use nix::unistd::chown;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -12,7 +15,7 @@ use std::io;
 use std::net::Ipv4Addr;
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 /// What a cluster says of itself once it is ready.
@@ -30,6 +33,8 @@ pub struct Ready {
     pub user: String,
     /// "emulated" or "veth".
     pub links: String,
+    /// Spark's version, where the cluster has it in YARN's place.
+    pub spark: Option<String>,
     /// How long it took from nothing to ready, in seconds.
     pub ready_s: f64,
 }
@@ -50,7 +55,8 @@ pub struct HostRecord {
 pub struct DaemonRecord {
     /// The host on which it runs.
     pub host: String,
-    /// What it is: "namenode", "datanode", "resourcemanager", "nodemanager", "historyserver".
+    /// What it is: "namenode", "datanode", "resourcemanager", "nodemanager", "historyserver", "sparkmaster",
+    /// "sparkworker".
     pub kind: String,
     /// Its process number in the cluster's own namespace of processes.
     pub pid: i32,
@@ -116,9 +122,34 @@ impl Running {
     pub fn client(&self, class: &str, arguments: &[String]) -> Command {
         let mut command = Command::new(self.ready.java_home.join("bin/java"));
         command.args(JVM).arg("-Xmx256m").arg("-cp").arg(self.layout.java_class_path()).arg(class).args(arguments);
+        self.surround(&mut command);
+        command
+    }
+
+    /// A JVM of a driver of Spark on the master.
+    pub fn driver(&self, class: &str, arguments: &[String]) -> Command {
+        let mut command = Command::new(self.ready.java_home.join("bin/java"));
+        // Spark's planner of queries goes deep.
+        command.args(spark::jvm(&self.layout)).args(["-Xmx512m", "-Xss4m"]);
+        command.arg("-cp").arg(self.layout.spark_class_path()).arg(class).args(arguments);
+        self.surround(&mut command);
+        spark::surround(&mut command, &self.layout, &self.layout.node(CLIENT));
+        command
+    }
+
+    fn surround(&self, command: &mut Command) {
         command.env_clear().env("JAVA_HOME", &self.ready.java_home).env("HADOOP_CONF_DIR", self.layout.conf());
         command.env("PATH", "/usr/local/bin:/usr/bin:/bin").env("MALLOC_ARENA_MAX", "2").env("LANG", "C.UTF-8");
-        command
+    }
+
+    /// Gives a file or folder to the daemons' user.
+    pub(super) fn give(&self, path: &Path) -> io::Result<()> {
+        Ok(chown(path, Some(self.owner.uid), Some(self.owner.gid))?)
+    }
+
+    /// What runs jobs.
+    pub const fn engine(&self) -> Engine {
+        if self.ready.spark.is_some() { Engine::Spark } else { Engine::Yarn }
     }
 
     /// Starts a program on the master with the daemons' rights, among the cluster's processes and mounts. It ends with

@@ -1,13 +1,16 @@
 //! What of a scenario a testbed can be: what it lays under a scenario, what it refuses, and the memory that it takes.
 
 use super::HadoopError;
+use super::daemons::Engine;
 use crate::link::{Links, MOST_MTU};
 use scenario::{Check, Control, Generation, Scenario, TopologyKind, node_number};
 use std::fs;
 use units::Bytes;
 
-/// The scenario where none is given: fast links, and no job of its own.
-pub const BASE: &str = "\
+/// The machine and its links where no scenario is given.
+macro_rules! base {
+    () => {
+        "\
 name = \"testbed\"
 
 [network]            # virtual Ethernet on one machine, without a limit
@@ -18,9 +21,14 @@ framing = \"none\"
 queue = { limit = \"64 MB\" }
 host-queue = { limit = \"64 MB\" }
 
-[job]
-workload = \"generic\"
-";
+"
+    };
+}
+
+/// The scenario where none is given: fast links, and no job of its own.
+pub const BASE: &str = concat!(base!(), "[job]\nworkload = \"generic\"\n");
+/// The same with Spark, and an application that does nothing.
+pub const BASE_SPARK: &str = concat!(base!(), "[[spark.stage]]\nname = \"none\"\n");
 
 /// What this machine has.
 #[derive(Clone, Debug)]
@@ -40,6 +48,9 @@ pub struct Machine {
 const MASTER: Bytes = Bytes::from_mib(650);
 const WORKER: Bytes = Bytes::from_mib(340);
 const CLIENT: Bytes = Bytes::from_mib(350);
+/// Memory of an executor of Spark's with a heap of 600 MiB, and of a driver.
+const EXECUTOR: Bytes = Bytes::from_mib(850);
+const DRIVER: Bytes = Bytes::from_mib(600);
 /// Memory of the object store's server.
 const STORE: Bytes = Bytes::from_mib(250);
 /// Memory per node for containers: where nothing is said, and the least in which a map and a reducer find room beside
@@ -80,6 +91,8 @@ impl Machine {
             ("hdfs.block", "\"32 MiB\"".to_owned()),
             ("hdfs.replication", replication.to_string()),
             ("hdfs.heartbeat", "\"1 s\"".to_owned()),
+        ];
+        let of_map_reduce = [
             ("mapreduce.heartbeat", "\"200 ms\"".to_owned()),
             ("mapreduce.reducers", workers.to_string()),
             ("mapreduce.node-memory", format!("\"{} MiB\"", memory / 128 * 128)),
@@ -92,6 +105,9 @@ impl Machine {
             ("mapreduce.am-heap", "\"200 MiB\"".to_owned()),
             ("mapreduce.io-sort", "\"64 MiB\"".to_owned()),
         ];
+        if Engine::of(scenario) == Engine::Yarn {
+            defaults.extend(of_map_reduce);
+        }
         if scenario.object_store.is_some() {
             defaults.push(("object-store.s3a.tls", "false".to_owned()));
         }
@@ -108,11 +124,17 @@ impl Machine {
     /// Memory that a cluster takes beyond what there is; `None` if it suffices.
     pub fn too_little(&self, scenario: &Scenario) -> Option<HadoopError> {
         let workers = u64::from(scenario.cluster.workers);
-        let containers = scenario.mapreduce.node_memory.unwrap_or(NODE_MEMORY);
-        let needed = MASTER + CLIENT + (WORKER + containers) * workers + of_store(scenario);
+        let (client, tasks, help) = match &scenario.spark {
+            None => {
+                let containers = scenario.mapreduce.node_memory.unwrap_or(NODE_MEMORY);
+                (CLIENT, containers, "fewer --workers, or a smaller mapreduce.node-memory")
+            }
+            Some(spark) => (DRIVER, EXECUTOR * u64::from(spark.executors), "fewer --workers, or fewer spark.executors"),
+        };
+        let needed = MASTER + client + (WORKER + tasks) * workers + of_store(scenario);
         (needed > self.available).then(|| HadoopError::Missing {
             what: format!("memory: {workers} workers need {needed:.1}, {:.1} are available", self.available),
-            help: "fewer --workers, or a smaller mapreduce.node-memory".to_owned(),
+            help: help.to_owned(),
         })
     }
 
@@ -268,6 +290,22 @@ mod tests {
             ),
             ""
         );
+    }
+
+    #[test]
+    fn both_bases_are_scenarios_and_have_what_they_run_on() {
+        for (base, has_spark) in [(BASE, false), (BASE_SPARK, true)] {
+            let plain = Scenario::parse("s.toml", base, &[]).expect("it is valid");
+            let set: Vec<_> = machine().defaults(&plain).iter().map(|(key, value)| format!("{key}={value}")).collect();
+            let scenario = Scenario::parse("s.toml", base, &set).expect("it is valid");
+            assert_eq!(scenario.spark.is_some(), has_spark);
+            assert!(machine().too_little(&scenario).is_none());
+            // 650 + 600 + 4 x (340 + 850) MiB, where 650 + 350 + 4 x (340 + 1024) are wanted for YARN.
+            let less = Machine { available: Bytes::from_mib(6_005), ..machine() };
+            assert!(less.too_little(&scenario).is_some(), "{has_spark}");
+            let more = Machine { available: Bytes::from_mib(6_015), ..machine() };
+            assert_eq!(more.too_little(&scenario).is_none(), has_spark);
+        }
     }
 
     #[test]

@@ -11,6 +11,8 @@ use units::{Bytes, Time};
 pub const NAME_NODE_HTTP: u16 = 9_870;
 pub const RESOURCE_MANAGER_HTTP: u16 = 8_088;
 pub const HISTORY_HTTP: u16 = 19_888;
+/// HDFS, as files of it are named in full.
+pub const HDFS: &str = "hdfs://master:8020";
 /// Where HDFS keeps histories.
 pub const HISTORY: &str = "/history";
 
@@ -46,7 +48,7 @@ pub fn files(scenario: &Scenario, layout: &Layout, key: Option<&Credentials>) ->
 
 fn core(scenario: &Scenario, layout: &Layout) -> Properties {
     vec![
-        ("fs.defaultFS", "hdfs://master:8020".to_owned()),
+        ("fs.defaultFS", HDFS.to_owned()),
         ("hadoop.tmp.dir", layout.of_node("tmp")),
         // Tasks and clients are started without the daemons' system property.
         (NODE, "client".to_owned()),

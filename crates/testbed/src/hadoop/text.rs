@@ -77,6 +77,70 @@ impl Text {
     }
 }
 
+/// Categories of words.
+const CATEGORIES: usize = 100;
+
+impl Text {
+    /// A table with a category for each word: `word`, a tab, `c17`.
+    pub fn table(&self) -> String {
+        self.categories().fold(String::new(), |text, (word, category)| text + word + "\t" + &category + "\n")
+    }
+
+    /// How many of the words that are counted each category of the table has.
+    pub fn by_category(&self, counts: &Counts) -> Counts {
+        let mut sums = Counts::new();
+        for (word, category) in self.categories() {
+            if let Some(count) = counts.get(word) {
+                *sums.entry(category).or_default() += count;
+            }
+        }
+        sums
+    }
+
+    fn categories(&self) -> impl Iterator<Item = (&str, String)> {
+        self.words.iter().enumerate().map(|(number, word)| (word.as_str(), format!("c{}", number % CATEGORIES)))
+    }
+}
+
+/// Takes text that is written: its lines, and the sum of their hashes (FNV-1a with 64 bits, by Fowler, Noll and Vo),
+/// which does not depend on their order.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Lines {
+    count: u64,
+    sum: u64,
+    begun: Option<u64>,
+}
+
+const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
+const FNV_PRIME: u64 = 0x0100_0000_01b3;
+
+impl Lines {
+    /// The lines and the sum, as `validate` of `SparkJobs` says them.
+    pub fn said(&self) -> String {
+        format!("{} lines, sum {:x}", self.count, self.sum)
+    }
+}
+
+impl Write for Lines {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        for byte in bytes {
+            let hash = self.begun.unwrap_or(FNV_OFFSET);
+            self.begun = if *byte == b'\n' {
+                self.count += 1;
+                self.sum = self.sum.wrapping_add(hash);
+                None
+            } else {
+                Some((hash ^ u64::from(*byte)).wrapping_mul(FNV_PRIME))
+            };
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// The regular expression that `grep` looks for.
 pub const PATTERN: &str = "a[a-z]+";
 
@@ -119,6 +183,33 @@ mod tests {
         // One over the harmonic number of 50,000: 1 / 11.397.
         let share = *counts.values().max().expect("words") as f64 / total as f64;
         assert!((share * 11.397 - 1.0).abs() < 0.02, "{share}");
+    }
+
+    #[test]
+    fn lines_are_summed_in_any_order() {
+        let lines = |text: &[u8]| {
+            let mut lines = Lines::default();
+            lines.write_all(text).expect("taken");
+            lines
+        };
+        // FNV-1a's published test vectors: "a" is af63dc4c8601ec8c, "foobar" 85944171f73967e8; their sum wraps.
+        assert_eq!(lines(b"a\n").said(), "1 lines, sum af63dc4c8601ec8c");
+        assert_eq!(lines(b"foobar\na\n").said(), "2 lines, sum 34f81dbe7d3b5474");
+        assert_eq!(lines(b"a\nfoobar\n"), lines(b"foobar\na\n"));
+    }
+
+    #[test]
+    fn categories_have_their_words() {
+        let text = Text::of(50_000);
+        let (counts, _) = text.write(&mut io::sink()).expect("written");
+        let table = text.table();
+        let category: BTreeMap<&str, &str> = table.lines().filter_map(|line| line.split_once('\t')).collect();
+        assert_eq!(category.len(), 50_000);
+        let of_c7: u64 =
+            counts.iter().filter(|(word, _)| category[word.as_str()] == "c7").map(|(_, count)| count).sum();
+        let sums = text.by_category(&counts);
+        assert_eq!(sums["c7"], of_c7);
+        assert_eq!(sums.values().sum::<u64>(), counts.values().sum::<u64>());
     }
 
     #[test]

@@ -12,7 +12,7 @@ const MOST_CHUNKS: usize = 256;
 /// The most identifiers of a kind that are kept.
 const MOST_IDS: usize = 1_000;
 
-/// The words of a client of Hadoop.
+/// The words of a client of Hadoop, or of a driver of Spark.
 #[derive(Debug)]
 pub struct Words<R> {
     from: R,
@@ -21,12 +21,17 @@ pub struct Words<R> {
     scanned: usize,
     jobs: Vec<String>,
     applications: Vec<String>,
+    /// Whether a driver of Spark has begun a job.
+    has_spark_job: bool,
 }
+
+/// What a driver of Spark says when the program asks for its first job.
+const SPARK_JOB: &str = "DAGScheduler: Got job 0 ";
 
 impl<R: Read> Words<R> {
     /// Of a text that grows.
     pub const fn of(from: R) -> Self {
-        Self { from, held: Vec::new(), scanned: 0, jobs: Vec::new(), applications: Vec::new() }
+        Self { from, held: Vec::new(), scanned: 0, jobs: Vec::new(), applications: Vec::new(), has_spark_job: false }
     }
 
     /// Reads what has come; whether that is all there is by now.
@@ -61,6 +66,7 @@ impl<R: Read> Words<R> {
         let text = String::from_utf8_lossy(&self.held[self.scanned..end]);
         find_ids(&text, "job_", &mut self.jobs);
         find_ids(&text, "application_", &mut self.applications);
+        self.has_spark_job |= text.contains(SPARK_JOB);
         self.scanned = end;
     }
 
@@ -74,9 +80,9 @@ impl<R: Read> Words<R> {
         if self.jobs.is_empty() { renamed(&self.applications, "application", "job") } else { self.jobs.clone() }
     }
 
-    /// Whether an application was named: the client does that once it is submitted.
-    pub fn has_submitted(&self) -> bool {
-        !self.applications.is_empty()
+    /// Whether its first job has begun: a client names an application of YARN once it is submitted.
+    pub fn has_begun(&self) -> bool {
+        !self.applications.is_empty() || self.has_spark_job
     }
 
     /// The applications that were named, by themselves or as jobs.
@@ -156,6 +162,14 @@ mod tests {
         }
         let (silent, ..) = heard(LOG.lines().next().expect("a line").as_bytes());
         assert_eq!(silent, ["job_1795427606570_0005"]);
+    }
+
+    #[test]
+    fn a_driver_s_first_job_is_heard() {
+        let mut words = Words::of(&b"INFO DAGScheduler: Got job 0 (sortBy at SparkJobs.java:58) with 4 output\n"[..]);
+        assert!(!words.has_begun());
+        words.hear_out().expect("read");
+        assert!(words.has_begun() && words.jobs().is_empty());
     }
 
     #[test]

@@ -47,7 +47,7 @@ fn what_cannot_be_is_refused_before_anything_is_made() {
     let tree = scratch.join("tree.toml");
     fs::write(&tree, "[network]\ntopology = \"tree\"\n[tcp]\nrecovery = \"rack\"\n[job]\n").expect("written");
     let tree = tree.to_str().expect("a text");
-    let cases: [(&[&str], i32, &str); 12] = [
+    let cases: [(&[&str], i32, &str); 16] = [
         (&["up", "--set", "faults=[{ node = \"master\" }]"], 2, "without its master"),
         (&["up", "--set", "hdfs.erasure-coding=\"rs-6-3\""], 2, "do not fit on 4 workers"),
         (&["up", tree], 2, "tree.toml:2:12"),
@@ -58,6 +58,10 @@ fn what_cannot_be_is_refused_before_anything_is_made() {
         (&["up", "--links", "veth", "--delay", "5ms"], 2, "leave out --links veth"),
         (&["up", "--name", "../up"], 2, "cannot name a cluster"),
         (&["up", "--workers", "90"], 4, "fewer --workers"),
+        (&["up", "--spark", "--workers", "90"], 4, "fewer spark.executors"),
+        (&["up", "--spark", tree], 2, "cannot be used with"),
+        (&["up", "--spark", "--set", "faults=[{ at = \"1 s\", node = \"worker-1\" }]"], 2, "not modelled"),
+        (&["run", "spark-jion"], 2, "did you mean `spark-join`?"),
         (&["run", "wordcont"], 2, "did you mean `wordcount`?"),
         (&["run", "pi", "--name", "not-there"], 2, "there is no cluster named not-there"),
     ];
@@ -140,6 +144,8 @@ fn a_cluster_runs_jobs_and_leaves_nothing() {
     let failing = ["run", &jar, "--name", &name, "--out", out, "--", "wordcount", "/absent", "/out"];
     let (_, err) = ended(&failing, 3);
     assert!(err.contains("Input path does not exist"), "{err}");
+    let (_, err) = ended(&["run", "spark-sort", "--name", &name, "--out", out], 2);
+    assert!(err.contains("spark-sort does not run on this cluster, which has YARN and no Spark"), "{err}");
     let (_, err) = ended(&["run", "pi", "--name", &name, "--out", out, "--limit", "2s"], 3);
     assert!(err.contains("did not end within 2 s"), "{err}");
     assert!(results.join("result.json").is_file(), "a job that fails leaves earlier results as they are");
