@@ -23,6 +23,8 @@ export interface ReportData {
   job_classes?: JobClass[];
   /** Of a run that was given up alone. */
   stalled?: Stalled;
+  /** All of it first, then by what it is for; where the scenario has prices. */
+  cost?: Fact[];
   /** Packet and TCP counters, in the order to show them. */
   network: Count[];
   ledger: Balance[];

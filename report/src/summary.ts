@@ -1,7 +1,7 @@
 // What ran and how it ended, and where the time went.
 
 import { completionPlot, MOST_CURVES } from './completion';
-import type { Balance, Comparison, Count, Flows, Job, ReportData, Spark, Traffic } from './data';
+import type { Balance, Comparison, Count, Fact, Flows, Job, ReportData, Spark, Traffic } from './data';
 import { el, section } from './dom';
 import { errorTable } from './errors';
 import { causeBar } from './causes';
@@ -86,7 +86,11 @@ export function header(data: ReportData, themeButton: HTMLElement): HTMLElement 
                 el('span', { class: 'muted' }, 'of simulated traffic, no job'),
               ),
             ];
-  return el('header', {}, titled(data.title, data.changes, themeButton), ...lines);
+  // Flow level counts what it cannot foresee: the times above it are then too short, and by how much is not known.
+  const doubts = data.events
+    .filter((event) => event.kind === 'overflow')
+    .map((event) => el('p', { class: 'doubt' }, `These times may be far too short: ${event.text}`));
+  return el('header', {}, titled(data.title, data.changes, themeButton), ...lines, ...doubts);
 }
 
 function counts(title: string, items: Count[], print: (value: number) => string): HTMLElement | null {
@@ -101,6 +105,12 @@ function counts(title: string, items: Count[], print: (value: number) => string)
       ...items.flatMap((item) => [el('dt', {}, item.label), el('dd', {}, print(item.value))]),
     ),
   );
+}
+
+function amounts(cost: Fact[]): HTMLElement | null {
+  if (cost.length === 0) return null;
+  const rows = cost.flatMap((fact) => [el('dt', {}, fact.label), el('dd', {}, fact.value)]);
+  return el('div', {}, el('h3', {}, 'Cost'), el('dl', { class: 'counts' }, ...rows));
 }
 
 /** A conservation law in one line; what went nowhere is left out. */
@@ -146,7 +156,15 @@ export function summary(data: ReportData): HTMLElement {
   return section(
     'summary',
     'Summary',
-    el('div', { class: 'summary' }, setup, bytes, counts('Network', data.network, format.count), ledger(data.ledger)),
+    el(
+      'div',
+      { class: 'summary' },
+      setup,
+      bytes,
+      amounts(data.cost ?? []),
+      counts('Network', data.network, format.count),
+      ledger(data.ledger),
+    ),
     scenario(data.scenario),
   );
 }

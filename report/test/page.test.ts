@@ -332,6 +332,26 @@ test('traffic without a job shows traffic, and nothing of a job', async () => {
   await page.close();
 });
 
+test('what a run cost is in its summary, and that its times are not to be believed below them', async () => {
+  const { page, troubles } = await open({
+    ...traffic(),
+    fidelity: 'flow',
+    cost: [
+      { label: 'All', value: '0.0437 USD' },
+      { label: 'Hours of nodes', value: '0.0437 USD' },
+    ],
+    events: [{ at_s: 0.01, node: -1, kind: 'overflow', text: 'bursts overflow queues by about 900 packets' }],
+  });
+  expect(await page.textContent('header')).toMatch(/no job.*far too short: bursts overflow queues by about 900 packets/);
+  expect(await page.textContent('#summary')).toContain('CostAll0.0437 USDHours of nodes0.0437 USD');
+  await page.screenshot({ path: `${SHOTS}overflow.png`, fullPage: true });
+  expect(troubles).toEqual([]);
+  await page.close();
+  const believed = await open(traffic());
+  expect(await believed.page.$('.doubt')).toBeNull();
+  await believed.page.close();
+});
+
 test('a hundred nodes and 8,400 attempts open within three seconds and move smoothly', async () => {
   const { page, troubles } = await open(teraSort());
   // Since the navigation began: reading, building and the first drawing of everything.

@@ -10,6 +10,7 @@ const RATES: std::ops::RangeInclusive<BitRate> = BitRate::from_bps(8_000)..=BitR
 const DELAYS: std::ops::RangeInclusive<Time> = Time::ZERO..=Time::from_secs(100);
 const LATENCIES: std::ops::RangeInclusive<Time> = Time::ZERO..=Time::from_secs(60);
 const INTERVALS: std::ops::RangeInclusive<Time> = Time::from_ms(1)..=Time::from_secs(86_400);
+const START: std::ops::RangeInclusive<Time> = Time::ZERO..=Time::from_secs(3_600);
 const PARTS: std::ops::RangeInclusive<Bytes> = Bytes::from_mib(5)..=Bytes::from_mib(5 << 10);
 
 choice! {
@@ -91,6 +92,12 @@ section! {
 section! {
     /// S3A. Defaults are those of Hadoop 3.4.
     pub struct S3a {
+        /// CPU time to load and start it in a process, on a core of speed 1: its classes, Amazon's library, a connection
+        /// pool. A task that reads or writes objects has it before its own work, an AppMaster before it launches the job.
+        start: Time = Time::from_ms(1300), START;
+        /// CPU time before the first request of a task's output stream, on a core of speed 1: the classes that write,
+        /// rename and delete.
+        write_start: Time = Time::from_ms(350), START;
         /// Length of a split (`fs.s3a.block.size`).
         block: Bytes = Bytes::from_mib(32), Bytes::new(512)..=Bytes::from_mib(1 << 20);
         /// How it reads.

@@ -111,7 +111,10 @@ impl MapReduce {
         match request {
             MasterRequest::Launched => {
                 if runs {
-                    let work = self.config.jvm_start_cpu + self.config.app_master.init_cpu;
+                    let writes = self.jobs[job.0 as usize].spec.writes_objects();
+                    // It asks for the committer before it launches the job.
+                    let store = if writes { platform.store.config().start_cpu } else { Time::ZERO };
+                    let work = self.config.jvm_start_cpu + self.config.app_master.init_cpu + store;
                     platform.ctx.compute(node, work, Request::Master(job, master, MasterRequest::Ready));
                 }
             }

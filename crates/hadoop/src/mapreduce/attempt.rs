@@ -8,7 +8,6 @@ use super::{
     Attempt, Call, Generation, MapReduce, Recorded, Request, SET_UP_SHARE, Step, StreamSlot, TaskRequest, Umbilical,
     call,
 };
-use crate::context::Context;
 use crate::ids::{AttemptId, CallId, JobId, NodeId, Process, Server, Tag};
 use crate::numbers::count;
 use crate::platform::Platform;
@@ -154,7 +153,7 @@ impl MapReduce {
             TaskRequest::Jvm if starting => {
                 let asked = self.tell_master(platform, id, Umbilical::Description, SMALL, DESCRIPTION);
                 if !asked {
-                    self.set_up(platform.ctx, id);
+                    self.set_up(platform, id);
                 }
             }
             TaskRequest::SetUp if starting => self.begin(platform, id),
@@ -180,10 +179,15 @@ impl MapReduce {
         }
     }
 
-    pub(super) fn set_up(&mut self, ctx: &mut Context, id: AttemptId) {
-        let Attempt { record, pace, body, .. } = &mut self.attempts[id.0 as usize];
-        let work = self.config.task_overhead_cpu.mul_f64(*pace * SET_UP_SHARE);
-        *body = Body::Starting(Some(ctx.compute(record.node, work, Request::Task(id, TaskRequest::SetUp))));
+    /// The task's set-up, with the start of S3A where it is the first in its process to touch objects.
+    pub(super) fn set_up(&mut self, platform: &mut Platform, id: AttemptId) {
+        let Attempt { record, pace, body, in_master, .. } = &mut self.attempts[id.0 as usize];
+        let spec = &self.jobs[record.job.0 as usize].spec;
+        let started = *in_master && (spec.writes_objects() || record.task > 0);
+        let touches = spec.writes_objects() || record.kind == TaskKind::Map && spec.reads_objects();
+        let client = if touches && !started { platform.store.config().start_cpu } else { Time::ZERO };
+        let work = (self.config.task_overhead_cpu.mul_f64(SET_UP_SHARE) + client).mul_f64(*pace);
+        *body = Body::Starting(Some(platform.ctx.compute(record.node, work, Request::Task(id, TaskRequest::SetUp))));
     }
 
     /// The task itself begins.
@@ -442,7 +446,7 @@ impl MapReduce {
     pub(crate) fn on_umbilical_reply(&mut self, platform: &mut Platform, id: AttemptId, what: Umbilical) {
         let Some(attempt) = self.attempts.get_mut(id.0 as usize) else { return };
         match what {
-            Umbilical::Description if matches!(attempt.body, Body::Starting(_)) => self.set_up(platform.ctx, id),
+            Umbilical::Description if matches!(attempt.body, Body::Starting(_)) => self.set_up(platform, id),
             Umbilical::Poll => {
                 let Body::Reduce(reduce) = &mut attempt.body else { return };
                 if let Some(until) = reduce.polled.take() {

@@ -1,6 +1,6 @@
 //! Which file system a job reads from and writes to, and what a task asks of it: HDFS, or the object store through S3A.
 
-use super::job::{Piece, Split};
+use super::job::{JobSpec, Piece, Split};
 use super::request::{Reader, Writer};
 use super::task::Env;
 use super::{JobId, MapReduce};
@@ -8,6 +8,7 @@ use crate::ids::{AttemptId, NodeId, ObjectId, Process, ReadId, WriteId};
 use crate::object_store::ObjectStore;
 use crate::platform::Platform;
 use crate::record::JobState;
+use crate::workload::Source;
 use units::Bytes;
 
 /// Where a job's input or output is.
@@ -18,6 +19,17 @@ pub enum FileSystem {
     Hdfs,
     /// In the object store.
     ObjectStore,
+}
+
+impl JobSpec {
+    /// Whether its input is in the object store.
+    pub(super) fn reads_objects(&self) -> bool {
+        self.input_store == FileSystem::ObjectStore && self.workload.source == Source::File
+    }
+    /// Whether its output goes there.
+    pub(super) fn writes_objects(&self) -> bool {
+        self.output_store == FileSystem::ObjectStore
+    }
 }
 
 /// A range of an object.
@@ -94,7 +106,7 @@ impl Env<'_> {
     }
     /// Opens an output stream of the task.
     pub fn create_output(&mut self, owner: Writer) -> WriteId {
-        if self.spec.output_store == FileSystem::ObjectStore {
+        if self.spec.writes_objects() {
             return self.store.create(self.ctx, self.process, owner);
         }
         let config = self.hdfs.config();
@@ -103,8 +115,7 @@ impl Env<'_> {
     }
     /// Commits a task without output of a job whose output is in the object store; none where nothing is asked for.
     pub fn commit_nothing(&mut self, owner: Writer) -> Option<WriteId> {
-        let in_store = self.spec.output_store == FileSystem::ObjectStore;
-        in_store.then(|| self.store.commit_nothing(self.ctx, self.process, owner)).flatten()
+        self.spec.writes_objects().then(|| self.store.commit_nothing(self.ctx, self.process, owner)).flatten()
     }
     /// Appends bytes to an output stream.
     pub fn append(&mut self, write: WriteId, bytes: Bytes) {
@@ -143,7 +154,7 @@ impl MapReduce {
     /// so now.
     pub(super) fn commits_objects(&mut self, platform: &mut Platform, id: JobId) -> bool {
         let job = &mut self.jobs[id.0 as usize];
-        if job.spec.output_store != FileSystem::ObjectStore || job.committed {
+        if !job.spec.writes_objects() || job.committed {
             return false;
         }
         let Some(process) = platform.yarn.master_process(job.application) else {
@@ -161,13 +172,12 @@ impl MapReduce {
     /// A client is about to submit a job: it looks at what the job reads and writes in the object store.
     pub(super) fn look_at_objects(&self, platform: &mut Platform, id: JobId, client: Process) {
         let spec = &self.jobs[id.0 as usize].spec;
-        let [input, output] = [spec.input_store, spec.output_store].map(|store| store == FileSystem::ObjectStore);
-        platform.store.look_before_submission(platform.ctx, client, input, output);
+        platform.store.look_before_submission(platform.ctx, client, spec.reads_objects(), spec.writes_objects());
     }
     /// A job's AppMaster is up: it makes the folders of the job's output in the object store.
     pub(super) fn set_up_objects(&self, platform: &mut Platform, id: JobId) {
         let job = &self.jobs[id.0 as usize];
-        if job.spec.output_store == FileSystem::ObjectStore
+        if job.spec.writes_objects()
             && let Some(process) = platform.yarn.master_process(job.application)
         {
             platform.store.set_up(platform.ctx, process);

@@ -34,6 +34,7 @@ const AGAIN: Time = Time::from_secs(1);
 /// A job's files.
 #[derive(Debug)]
 pub(crate) struct JobFiles {
+    client: Client,
     pub sample: Sample,
     /// Files that are in HDFS, and the one that is on its way there.
     stored: usize,
@@ -49,6 +50,15 @@ pub(crate) struct JobFiles {
     writing: Option<WriteId>,
     /// The AppMaster finishes when they are written.
     leaving: bool,
+}
+
+/// Whether the client has S3A at work, where it looks at objects.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum Client {
+    #[default]
+    No,
+    Starting,
+    Started,
 }
 
 /// Whether a node has the files.
@@ -72,6 +82,7 @@ pub(crate) enum Waiter {
 impl JobFiles {
     pub fn new(nodes: usize) -> Self {
         Self {
+            client: Client::No,
             sample: Sample::default(),
             stored: 0,
             upload: None,
@@ -104,7 +115,7 @@ impl MapReduce {
         if !platform.ctx.nodes.is_up(master) {
             return platform.ctx.timer_in(AGAIN, Request::SubmitDue(job));
         }
-        if self.takes_sample(platform, job) {
+        if !self.client_is_up(platform, job) || self.takes_sample(platform, job) {
             return;
         }
         let uploads = self.uploads(job);
@@ -131,10 +142,29 @@ impl MapReduce {
             platform.hdfs.append(platform.ctx, write, bytes);
         }
     }
+    /// Whether the client can go on: before it touches objects it starts S3A.
+    fn client_is_up(&mut self, platform: &mut Platform, job: JobId) -> bool {
+        let spec = &self.jobs[job.0 as usize].spec;
+        let touches = spec.reads_objects() || spec.writes_objects();
+        let client = &mut self.files[job.0 as usize].client;
+        *client = match *client {
+            Client::No if touches => Client::Starting,
+            Client::No | Client::Starting | Client::Started => Client::Started,
+        };
+        if *client == Client::Starting {
+            let work = platform.store.config().start_cpu;
+            platform.ctx.compute(platform.ctx.nodes.master(), work, Request::SubmitDue(job));
+        }
+        *client == Client::Started
+    }
     /// The client's node is back: what was under way begins again.
     pub(crate) fn bring_again(&mut self, ctx: &mut Context) {
         for (job, files) in self.files.iter_mut().enumerate() {
-            if files.upload.take().is_some() | files.sample.drop_reads() {
+            let starting = files.client == Client::Starting;
+            if starting {
+                files.client = Client::No;
+            }
+            if files.upload.take().is_some() | files.sample.drop_reads() | starting {
                 ctx.timer(ctx.now, Request::SubmitDue(JobId::from_usize(job)));
             }
         }
@@ -291,6 +321,9 @@ impl MapReduce {
     pub(super) fn client_waits(&self, hdfs: &Hdfs, job: JobId) -> Option<(String, Time)> {
         let files = &self.files[job.0 as usize];
         let since = self.jobs[job.0 as usize].spec.submit;
+        if files.client == Client::Starting {
+            return Some(("its client's S3A to start".to_owned(), since));
+        }
         if files.sample.is_under_way() {
             return Some(("its client's sample of the input".to_owned(), since));
         }

@@ -220,10 +220,8 @@ impl Durations {
 
 impl Job {
     pub fn new(id: JobId, application: ApplicationId, spec: JobSpec, platform: &mut Platform, seed: u64) -> Self {
-        let splits = match spec.input_store {
-            FileSystem::ObjectStore if spec.workload.source == Source::File => of_objects(&spec, platform),
-            _ => splits(&spec, platform.ctx, platform.hdfs),
-        };
+        let splits =
+            if spec.reads_objects() { of_objects(&spec, platform) } else { splits(&spec, platform.ctx, platform.hdfs) };
         let nodes = platform.ctx.nodes.len();
         let reducers = spec.reducers;
         let record = JobRecord {

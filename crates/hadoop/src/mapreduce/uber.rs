@@ -91,7 +91,7 @@ impl MapReduce {
         attempt.body = Body::Starting(None);
         attempt.record.wait(allocated, Waiting::StartUp);
         attempt.record.begin(allocated, Phase::Start);
-        self.set_up(platform.ctx, id);
+        self.set_up(platform, id);
     }
     /// The AppMaster of an uber job is lost: so is all that ran in it, and the next one begins anew.
     pub(super) fn uber_lost(&mut self, platform: &mut Platform, id: JobId) {

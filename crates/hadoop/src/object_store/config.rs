@@ -72,6 +72,10 @@ pub struct ObjectStoreConfig {
     /// Prefixes that have limits of their own, over which keys spread evenly.
     pub prefixes: u32,
 
+    /// CPU time in which a process loads and starts the client, before its first request.
+    pub start_cpu: Time,
+    /// CPU time in which a task loads what writes, renames and deletes, before its output stream's first request.
+    pub write_start_cpu: Time,
     /// `fs.s3a.block.size` (32 MB): the length of a split.
     pub block_size: Bytes,
     /// How clients read.
@@ -133,6 +137,8 @@ impl Default for ObjectStoreConfig {
             write_limit: 3_500,
             limit_window: Time::from_secs(1),
             prefixes: 1,
+            start_cpu: Time::from_ms(1_300),
+            write_start_cpu: Time::from_ms(350),
             block_size: Bytes::from_mib(32),
             input_policy: InputPolicy::Sequential,
             readahead: Bytes::from_mib(1) / 16,

@@ -188,6 +188,7 @@ impl ObjectStore {
             Request::Again(http) => self.again(ctx, http),
             Request::Silent(http) => self.silent(ctx, http),
             Request::Loaded { http, attempt } => self.loaded(ctx, http, attempt),
+            Request::Created(write) => self.next_of_creation(ctx, write),
             Request::Buffered(write) => self.buffered(ctx, write),
         }
     }

@@ -16,6 +16,8 @@ pub enum Request {
     Silent(HttpId),
     /// A piece of a part's buffer is read from the client's disk.
     Loaded { http: HttpId, attempt: u32 },
+    /// The client is ready for a new output stream.
+    Created(WriteId),
     /// What an application has appended is in the buffer on its disk.
     Buffered(WriteId),
 }

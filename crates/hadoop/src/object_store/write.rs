@@ -76,7 +76,7 @@ impl ObjectStore {
         if let Some(write) = self.writes.get_mut(&id) {
             (write.has_data, write.buffer) = (true, buffer);
         }
-        self.next_of_creation(ctx, id);
+        ctx.compute(process.node, self.config.write_start_cpu, Request::Created(id));
         id
     }
     fn open_write(&mut self, process: Process, owner: Option<Writer>, stage: Stage, steps: VecDeque<Step>) -> WriteId {
@@ -103,7 +103,7 @@ impl ObjectStore {
         id
     }
     /// The next request before the first byte, or the stream is open.
-    fn next_of_creation(&mut self, ctx: &mut Context, id: WriteId) {
+    pub(super) fn next_of_creation(&mut self, ctx: &mut Context, id: WriteId) {
         let Some(write) = self.writes.get_mut(&id) else { return };
         if !write.steps.is_empty() {
             return self.next_step(ctx, id, Bytes::ZERO);

@@ -23,6 +23,9 @@ fn store() -> ObjectStoreConfig {
         latency_p99: Time::ZERO,
         connection_rate: BitRate::from_mbps(320),
         disk_buffer: false,
+        // Closed forms are of requests; processors have a test of their own.
+        start_cpu: Time::ZERO,
+        write_start_cpu: Time::ZERO,
         ..ObjectStoreConfig::default()
     }
 }

@@ -286,6 +286,9 @@ pub fn apply(
     (settings.jvm_start, settings.launch_latency, settings.task_overhead, settings.am_start) =
         (Time::ZERO, Time::ZERO, Time::ZERO, Time::ZERO);
     (settings.first_start_delays, settings.start_delays) = (Vec::new(), Vec::new());
+    if let Some(store) = &mut scenario.object_store {
+        (store.s3a.start, store.s3a.write_start) = (Time::ZERO, Time::ZERO);
+    }
     note("mapreduce.jvm-start", "part of the recorded times, as are the three below");
     note("mapreduce.speculative", "the plan has the second attempts that there were");
     note("job.plan.wait", "starts are the earliest ones: an attempt waits for a slot on its host");

@@ -185,6 +185,7 @@ pub fn import(job: &JobHistory, sources: &Sources) -> Result<Imported, ImportErr
     }
 
     let generic = hadoop::workload::Workload::preset("generic").map(|w| w.costs);
+    let [client, client_of_master] = stored.starts(&scenario);
     let given = Given {
         machines: machines(&scenario),
         heartbeat: scenario.mapreduce.am_heartbeat.as_secs_f64(),
@@ -195,8 +196,8 @@ pub fn import(job: &JobHistory, sources: &Sources) -> Result<Imported, ImportErr
         spill: generic.map_or(0.0, |c| c.spill * 1e9),
         block: stored.block(&scenario),
         replication: scenario.hdfs.replication,
-        start: scenario.mapreduce.jvm_start.as_secs_f64(),
-        master_start: (scenario.mapreduce.jvm_start + scenario.mapreduce.am_start).as_secs_f64(),
+        start: (scenario.mapreduce.jvm_start + client).as_secs_f64(),
+        master_start: (scenario.mapreduce.jvm_start + scenario.mapreduce.am_start + client_of_master).as_secs_f64(),
         rate: least_rate(&scenario),
         receive: HdfsConfig::default().receive_cpu * 1e9,
     };
@@ -204,6 +205,7 @@ pub fn import(job: &JobHistory, sources: &Sources) -> Result<Imported, ImportErr
     let calibration = calibrate(&MapCompression::plain(compression.as_ref(), job), &hosts, &given);
     scenario.name = printable(&job.id);
     if let Some(start) = calibration.start_up {
+        let start = (start - client.as_secs_f64()).max(0.0);
         scenario.mapreduce.jvm_start = rounded(Time::from_secs_f64(start));
         let is_clear = calibration.contention == Contention::None;
         let why = if is_clear {
@@ -222,7 +224,8 @@ pub fn import(job: &JobHistory, sources: &Sources) -> Result<Imported, ImportErr
         if let Some(master) = calibration.master_start {
             let cores = given.machines.cores_of(job.masters.last().and_then(|master| hosts.number(&master.host)));
             let worked = master * busy::share(cores, 1.0, scenario.node.load);
-            scenario.mapreduce.am_start = rounded(Time::from_secs_f64((worked - start).max(0.0)));
+            let own = worked - start - client_of_master.as_secs_f64();
+            scenario.mapreduce.am_start = rounded(Time::from_secs_f64(own.max(0.0)));
             notes.insert(
                 "mapreduce.am-start".into(),
                 format!("AppMaster's start to the job's launch, {master} s, less a JVM"),

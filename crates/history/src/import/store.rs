@@ -7,6 +7,7 @@ use super::Assumption;
 use crate::{Counters, JobHistory};
 use scenario::{FileSystem, Scenario};
 use std::collections::BTreeMap;
+use units::Time;
 
 /// Schemes of object stores, as counters name them: S3A and its elders, Azure's, Google's, Alibaba's, Tencent's, OBS.
 const SCHEMES: [&str; 11] = ["S3A", "S3N", "S3", "ABFS", "ABFSS", "WASB", "WASBS", "GS", "OSS", "COSN", "OBS"];
@@ -76,6 +77,12 @@ impl Stored {
             job.split_hosts.clear();
             notes.remove("job.split-hosts");
         }
+    }
+
+    /// CPU time in which S3A starts in each task, and in the AppMaster.
+    pub(super) fn starts(self, scenario: &Scenario) -> [Time; 2] {
+        let start = scenario.object_store.as_ref().map_or(Time::ZERO, |store| store.s3a.start);
+        [self.input || self.output, self.output].map(|touches| if touches { start } else { Time::ZERO })
     }
 
     /// The length of blocks in which the input lies.

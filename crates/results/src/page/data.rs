@@ -34,6 +34,9 @@ pub struct ReportData {
     pub stalled: Option<Stalled>,
     /// Packet and TCP counters, in the order to show them.
     pub network: Vec<Count>,
+    /// What the run cost, all of it and by what it is for; left out where the scenario has no prices.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub cost: Vec<Fact>,
     /// The conservation laws.
     pub ledger: Vec<Balance>,
     /// Predicted beside recorded, for a run that re-does a recorded one.

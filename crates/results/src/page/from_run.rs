@@ -1,14 +1,14 @@
 //! From a run's results to the page's data.
 
 use super::data::{
-    Attempts, Balance, Count, Drawn, Finding, Flows, Happening, Imbalance, Job, Node, Phase, ReportData, Segment,
+    Attempts, Balance, Count, Drawn, Fact, Finding, Flows, Happening, Imbalance, Job, Node, Phase, ReportData, Segment,
     Stalled, Traffic, Waits,
 };
 use super::{SCHEMA, connections, disks, field, many, place, series, setup, spark};
 use crate::job::JOB_BYTES;
 use crate::metrics::Row;
 use crate::network::NETWORK;
-use crate::{AttemptState, JobState, LinkEnd, NodeLoad, RunResult, TaskKind, Waiting};
+use crate::{AttemptState, Cost, JobState, LinkEnd, NodeLoad, RunResult, TaskKind, Waiting};
 use scenario::Scenario;
 use units::{Bytes, Energy, Time};
 
@@ -43,6 +43,7 @@ impl ReportData {
             job_classes: many::classes(result),
             stalled: result.stall.as_ref().map(stalled),
             network: network(result),
+            cost: result.cost.as_ref().map(cost).unwrap_or_default(),
             ledger: many::ledger(result).iter().map(balance).collect(),
             comparison: None,
             traffic: result.traffic.iter().map(traffic).collect(),
@@ -62,6 +63,17 @@ impl ReportData {
             events: events(result),
         }
     }
+}
+
+fn cost(cost: &Cost) -> Vec<Fact> {
+    let parts = [("Hours of nodes", cost.nodes), ("Energy", cost.energy), ("Requests to the store", cost.requests)];
+    std::iter::once(("All", Some(cost.total())))
+        .chain(parts)
+        .filter_map(|(label, amount)| {
+            let value = format!("{:.4} {}", amount?, cost.currency);
+            Some(Fact { label: label.to_owned(), value })
+        })
+        .collect()
 }
 
 /// Seconds to the microsecond: short in JSON, and finer than a pixel.

@@ -36,6 +36,8 @@ pub(super) fn config(scenario: &Scenario) -> ObjectStoreConfig {
         write_limit: store.write_limit,
         limit_window: store.limit_window,
         prefixes: store.prefixes,
+        start_cpu: s3a.start,
+        write_start_cpu: s3a.write_start,
         block_size: s3a.block,
         input_policy: match s3a.input_policy {
             scenario::InputPolicy::Sequential => InputPolicy::Sequential,

@@ -66,6 +66,49 @@ fn a_map_reads_at_its_connection_s_rate_over_packets_and_flows() {
     }
 }
 
+/// On processors of twice the speed S3A's start of 2 s takes one: in the client before it submits the job, in an AppMaster
+/// whose job writes objects, and in each task that touches some.
+#[test]
+fn s3a_starts_in_each_process_that_touches_objects() {
+    let seconds = |time: units::Time| time.as_secs_f64();
+    // When the job is submitted, from there to its launch, and how long the map's container starts.
+    let parts = |set: &[&str], start: &str| {
+        let starts = [&format!("object-store.s3a.start='{start}'"), "node.speed=2", "job.input='1 MB'"];
+        let result = run(ONE_MAP, &[set, &starts].concat());
+        let (job, map) = (&result.jobs[0], result.attempts.iter().find(|attempt| attempt.kind == TaskKind::Map));
+        let intervals = map.expect("a map").intervals.iter().filter(|interval| interval.phase == Phase::Start);
+        let start: f64 = intervals.map(|interval| seconds(interval.finish - interval.start)).sum();
+        [seconds(job.submit), seconds(job.launch.expect("a launch") - job.submit), start]
+    };
+    for (set, later) in [
+        (&[][..], [1.0, 0.0, 1.0]),
+        (&["job.output-store=object-store"], [1.0, 1.0, 1.0]),
+        (&["job.input-store=hdfs"], [0.0, 0.0, 0.0]),
+        // The map is in the AppMaster's process, which has started S3A where it writes, and has not where it reads alone.
+        (&["mapreduce.uber.enable=true"], [1.0, 0.0, 1.0]),
+        (&["mapreduce.uber.enable=true", "job.output-store=object-store"], [1.0, 1.0, 0.0]),
+    ] {
+        let (cold, none) = (parts(set, "2 s"), parts(set, "0 s"));
+        let differ = (0..3).map(|part| cold[part] - none[part]);
+        // An AppMaster and a map are ready some heartbeats later or sooner.
+        assert!(differ.zip(later).all(|(differ, later)| (differ - later).abs() < 0.05), "{set:?}: {cold:?}, {none:?}");
+    }
+}
+
+/// The same of what a task loads before its output's first request: a reducer ends a second later after its last merge.
+#[test]
+fn an_output_stream_loads_what_it_needs_first() {
+    let reducing = |start: &str| {
+        let set = [&format!("object-store.s3a.write-start='{start}'"), "node.speed=2", "job.input='3 MiB'"];
+        let result = run(BOTH, &set);
+        let reduce = result.attempts.iter().find(|attempt| attempt.kind == TaskKind::Reduce).expect("a reduce");
+        let merged = reduce.intervals.iter().filter(|interval| matches!(interval.phase, Phase::Fetch | Phase::Merge));
+        (reduce.finish - merged.map(|interval| interval.finish).max().expect("it fetches")).as_secs_f64()
+    };
+    let longer = reducing("2 s") - reducing("0 s");
+    assert!((longer - 1.0).abs() < 0.1, "{longer} s");
+}
+
 /// The link before the store is shared by all readers; here it carries less than their connections together.
 #[test]
 fn the_store_s_link_bounds_all_readers_together() {
