@@ -26,7 +26,7 @@ pub fn run(
 ) -> PyResult<Outcome> {
     let recorded = py.detach(|| scenario.own_record());
     let changes = scenario.assignments.clone();
-    let told = Told { recorded: recorded.as_ref(), changes: &changes };
+    let told = Told { recorded: recorded.as_ref(), changes: &changes, ..Told::default() };
     let read = &scenario.read;
     let result = watched(py, &Asked { threads: Some(1), progress }, |effort| match &out {
         Some(folder) => runs::single(read, told, capture.as_deref(), folder, effort).map(|single| single.result),
@@ -48,7 +48,7 @@ pub fn repeat(
 ) -> PyResult<Left> {
     let recorded = py.detach(|| scenario.own_record());
     let read = &scenario.read;
-    let told = Told { recorded: recorded.as_ref(), changes: &scenario.assignments };
+    let told = Told { recorded: recorded.as_ref(), changes: &scenario.assignments, ..Told::default() };
     watched(py, &Asked { threads, progress }, |effort| {
         let changes = words(&scenario.assignments);
         if let Some(folder) = &out {

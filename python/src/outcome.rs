@@ -26,7 +26,7 @@ impl Outcome {
 
     /// The page, one file of HTML.
     fn page(&self, py: Python<'_>) -> String {
-        let told = Told { recorded: self.recorded.as_ref(), changes: &self.changes };
+        let told = Told { recorded: self.recorded.as_ref(), changes: &self.changes, ..Told::default() };
         py.detach(|| page_of(&self.scenario, &self.result, &told))
     }
 

@@ -48,7 +48,7 @@ pub struct Machine {
 const MASTER: Bytes = Bytes::from_mib(650);
 const WORKER: Bytes = Bytes::from_mib(340);
 const CLIENT: Bytes = Bytes::from_mib(350);
-/// Memory of an executor of Spark's with a heap of 600 MiB, and of a driver.
+/// The same of an executor of Spark's with a heap of 600 MiB, and of a driver: estimated from their heaps.
 const EXECUTOR: Bytes = Bytes::from_mib(850);
 const DRIVER: Bytes = Bytes::from_mib(600);
 /// Memory of the object store's server.
