@@ -76,7 +76,7 @@ pub struct StarArgs {
 pub struct Up {
     #[command(flatten)]
     pub star: StarArgs,
-    /// Spark's Master and Workers in YARN's place; a scenario says so by its [spark]
+    /// Spark's Master and Workers in YARN's place; a scenario says so by its `[spark]`
     #[arg(long, conflicts_with = "scenario")]
     pub spark: bool,
     /// The cluster's name
