@@ -161,10 +161,8 @@ impl MapReduce {
     pub(crate) fn bring_again(&mut self, ctx: &mut Context) {
         for (job, files) in self.files.iter_mut().enumerate() {
             let starting = files.client == Client::Starting;
-            if starting {
-                files.client = Client::No;
-            }
             if files.upload.take().is_some() | files.sample.drop_reads() | starting {
+                files.client = Client::No;
                 ctx.timer(ctx.now, Request::SubmitDue(JobId::from_usize(job)));
             }
         }

@@ -95,7 +95,20 @@ fn s3a_starts_in_each_process_that_touches_objects() {
     }
 }
 
-/// The same of what a task loads before its output's first request: a reducer ends a second later after its last merge.
+/// The client is lost with its node a second into that start of 5 s; when the node is back, it begins anew.
+#[test]
+fn a_client_that_is_lost_starts_s3a_again() {
+    let fault = "faults=[{ at = \"1 s\", node = \"master\", down-for = \"2 s\" }]";
+    let submitted = |set: &[&str]| {
+        let starts = ["object-store.s3a.start='5 s'", "node.speed=1"];
+        run(ONE_MAP, &[&starts, set].concat()).jobs[0].submit.as_secs_f64()
+    };
+    let later = submitted(&[fault]) - submitted(&[]);
+    assert!((later - 3.0).abs() < 0.05, "{later} s");
+}
+
+/// With 2 s of work before its output's first request, on a processor of twice the speed, a reducer ends a second later
+/// after its last merge.
 #[test]
 fn an_output_stream_loads_what_it_needs_first() {
     let reducing = |start: &str| {
