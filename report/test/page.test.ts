@@ -337,13 +337,13 @@ test('what a run cost is in its summary, and that its times are not to be believ
     ...traffic(),
     fidelity: 'flow',
     cost: [
-      { label: 'All', value: '0.0437 USD' },
-      { label: 'Hours of nodes', value: '0.0437 USD' },
+      { label: 'all', value: '0.0437 USD' },
+      { label: 'nodes', value: '0.0437 USD' },
     ],
     events: [{ at_s: 0.01, node: -1, kind: 'overflow', text: 'bursts overflow queues by about 900 packets' }],
   });
   expect(await page.textContent('header')).toMatch(/no job.*far too short: bursts overflow queues by about 900 packets/);
-  expect(await page.textContent('#summary')).toContain('CostAll0.0437 USDHours of nodes0.0437 USD');
+  expect(await page.textContent('#summary')).toContain('Costall0.0437 USDnodes0.0437 USD');
   await page.screenshot({ path: `${SHOTS}overflow.png`, fullPage: true });
   expect(troubles).toEqual([]);
   await page.close();

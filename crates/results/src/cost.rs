@@ -19,7 +19,12 @@ pub struct Cost {
 impl Cost {
     /// All of it.
     pub fn total(&self) -> f64 {
-        [self.nodes, self.energy, self.requests].into_iter().flatten().sum()
+        self.parts().map(|(_, amount)| amount).sum()
+    }
+    /// What has a price, by its name.
+    pub fn parts(&self) -> impl Iterator<Item = (&'static str, f64)> {
+        let parts = [("nodes", self.nodes), ("energy", self.energy), ("requests", self.requests)];
+        parts.into_iter().filter_map(|(name, amount)| Some((name, amount?)))
     }
 }
 

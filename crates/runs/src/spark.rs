@@ -75,7 +75,7 @@ pub fn into_workers(result: &RunResult) -> u64 {
     result.nodes.iter().skip(1).map(|node| node.interface_received.get()).sum()
 }
 
-/// The same for a page. What did not end in the run has no line.
+/// Recorded and predicted beside each other for the page. What did not end in the run has no line.
 pub(crate) fn beside(imported: &SparkImported, result: &RunResult) -> Option<Comparison> {
     let row = |line: SparkLine| {
         let (unit, scale) = if line.unit == "MB" { ("B", 1e6) } else { (line.unit, 1.0) };

@@ -17,26 +17,32 @@ pub struct DaemonPower {
 
 /// What an engine finds wrong with a configuration: the key, what, and what would be right.
 pub fn check(daemon: &PowerDaemon) -> Vec<Contradiction> {
+    let found = wrong(daemon).map(|(key, message, help)| (format!("power.{key}"), message, help));
+    found.into_iter().collect()
+}
+
+fn wrong(daemon: &PowerDaemon) -> Option<(&'static str, String, String)> {
     let own = &daemon.power;
-    let mut found = Vec::new();
-    let mut says = |key: &str, message: String, help: &str| {
-        found.push((format!("power.{key}"), message, help.to_owned()));
-    };
-    if let Some((key, message, help)) = power::wrong(own).or_else(|| power::wrong_guard(own)) {
-        says(key, message, &help);
-    } else if own.policy == PowerPolicy::AlwaysOn {
-    } else if own.primaries != RestDepth::Never {
-        says("primaries", "the daemon puts backup disks to rest alone".to_owned(), "leave it out");
-    } else if own.backups != RestDepth::Standby {
-        let message = format!("the daemon puts disks into standby, not into `{}`", own.backups.word());
-        says("backups", message, "\"standby\", or the policy `always-on`");
-    } else if lower(daemon).is_none() {
-        let help = "`drive` or `profile`: when a rest pays, and how long a start takes, depends on it";
-        says("drive", "nothing is said of what the disks draw".to_owned(), help);
-    } else if lower(daemon).is_some_and(|power| power.profile.rest(Depth::Standby).is_none()) {
-        says("drive", "this drive has no standby".to_owned(), "another drive, or `profile.standby`");
+    let found = power::wrong(own).or_else(|| power::wrong_guard(own));
+    if found.is_some() || own.policy == PowerPolicy::AlwaysOn {
+        return found;
     }
-    found
+    let says = |key, message: &str, help: &str| Some((key, message.to_owned(), help.to_owned()));
+    if own.primaries != RestDepth::Never {
+        return says("primaries", "the daemon puts backup disks to rest alone", "leave it out");
+    }
+    if own.backups != RestDepth::Standby {
+        let message = format!("the daemon puts disks into standby, not into `{}`", own.backups.word());
+        return says("backups", &message, "\"standby\", or the policy `always-on`");
+    }
+    let Some(lowered) = lower(daemon) else {
+        let help = "`drive` or `profile`: when a rest pays, and how long a start takes, depends on it";
+        return says("drive", "nothing is said of what the disks draw", help);
+    };
+    if lowered.profile.rest(Depth::Standby).is_none() {
+        return says("drive", "this drive has no standby", "another drive, or `profile.standby`");
+    }
+    None
 }
 
 /// As the daemon has it; `None` where nothing is said of the drive, which `check` refuses but of disks that never rest.

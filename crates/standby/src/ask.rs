@@ -22,7 +22,7 @@ pub enum Ask {
     Use {
         /// Its name.
         disk: String,
-        /// How.
+        /// What is asked of it: a read, a write, or a command past the block layer.
         what: Use,
     },
     /// How far a job is with this node's primary blocks.
@@ -40,7 +40,7 @@ pub enum Ask {
     JobOver {},
     /// Data are imported, replicas are made again, or neither.
     Phase {
-        /// Which.
+        /// What the node does from now on.
         phase: PhaseName,
     },
     /// So many gears are in use; the primaries alone are one.

@@ -43,13 +43,13 @@ pub struct CountersError {
 /// What was done between two times.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct Io {
-    /// Reads of data.
+    /// Reads of data that were done.
     pub reads: u64,
-    /// Writes.
+    /// Writes that were done.
     pub writes: u64,
-    /// Discards.
+    /// Discards that were done.
     pub discards: u64,
-    /// Flushes.
+    /// Flushes that were done.
     pub flushes: u64,
     /// Bytes written.
     pub written_bytes: u64,

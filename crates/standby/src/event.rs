@@ -17,9 +17,9 @@ pub enum Seen {
 /// Who said something over the socket.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Who {
-    /// User.
+    /// The user, by number.
     pub uid: u32,
-    /// Process.
+    /// The process, by number in the daemon's namespace.
     pub pid: i32,
 }
 

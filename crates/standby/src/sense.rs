@@ -19,7 +19,8 @@ pub fn sense_state(answer: &[u8]) -> Option<Seen> {
     match (key, code, qualifier) {
         // LOW POWER CONDITION ON and its kinds: Idle_A, B and C leave the motor on.
         (_, 0x5e, 0x01 | 0x03 | 0x05..=0x08) => Some(Seen::Awake),
-        // Standby by timer or command, Standby_Y by either; LOGICAL UNIT NOT READY, INITIALIZING COMMAND REQUIRED; NOTIFY (ENABLE SPINUP) REQUIRED.
+        // Standby by timer or command, Standby_Y by either; LOGICAL UNIT NOT READY, INITIALIZING COMMAND REQUIRED; NOTIFY
+        // (ENABLE SPINUP) REQUIRED.
         (_, 0x5e, 0x02 | 0x04 | 0x09 | 0x0a) | (NOT_READY, 0x04, 0x02 | 0x11) => Some(Seen::Standby),
         (_, 0x5e, _) => unknown("it is in a low power condition that it does not name"),
         (NOT_READY, 0x04, 0x01) => unknown("it is becoming ready"),

@@ -56,7 +56,7 @@ const fn three() -> u32 {
     3
 }
 
-/// A property of HDFS: name, what it is in Hadoop 3.4 and 3.5 without a word (hdfs-default.xml, core-default.xml), what
+/// A property of HDFS: name, what it is in Hadoop 3.5 without a word (hdfs-default.xml, core-default.xml), what
 /// it is to be, why.
 struct Setting(&'static str, &'static str, &'static str, &'static str);
 

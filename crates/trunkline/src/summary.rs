@@ -380,9 +380,7 @@ fn of_energy(text: &mut String, result: &RunResult, energy: &EnergyUse, screen: 
 /// What it cost, and for what.
 fn of_cost(text: &mut String, cost: &Cost, screen: &Screen) {
     let amount = |amount: f64| format!("{} {}", number(amount), cost.currency);
-    let parts = [("nodes", cost.nodes), ("energy", cost.energy), ("requests", cost.requests)];
-    let parts: Vec<String> =
-        parts.into_iter().filter_map(|(name, part)| Some(format!("{name} {}", amount(part?)))).collect();
+    let parts: Vec<String> = cost.parts().map(|(name, part)| format!("{name} {}", amount(part))).collect();
     let _ = writeln!(text, "\n{}", screen.heading(&format!("cost: {}", amount(cost.total()))));
     line(text, screen, &parts.join(", "));
 }

@@ -228,7 +228,7 @@ pub fn import(job: &JobHistory, sources: &Sources) -> Result<Imported, ImportErr
             scenario.mapreduce.am_start = rounded(Time::from_secs_f64(own.max(0.0)));
             notes.insert(
                 "mapreduce.am-start".into(),
-                format!("AppMaster's start to the job's launch, {master} s, less a JVM"),
+                format!("AppMaster's start to the job's launch, {master} s, less a JVM and what S3A takes in it"),
             );
         }
     }

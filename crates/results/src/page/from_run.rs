@@ -66,14 +66,11 @@ impl ReportData {
 }
 
 fn cost(cost: &Cost) -> Vec<Fact> {
-    let parts = [("Hours of nodes", cost.nodes), ("Energy", cost.energy), ("Requests to the store", cost.requests)];
-    std::iter::once(("All", Some(cost.total())))
-        .chain(parts)
-        .filter_map(|(label, amount)| {
-            let value = format!("{:.4} {}", amount?, cost.currency);
-            Some(Fact { label: label.to_owned(), value })
-        })
-        .collect()
+    let fact = |(name, amount): (&str, f64)| {
+        let value = format!("{amount:.4} {}", cost.currency);
+        Fact { label: name.to_owned(), value }
+    };
+    std::iter::once(("all", cost.total())).chain(cost.parts()).map(fact).collect()
 }
 
 /// Seconds to the microsecond: short in JSON, and finer than a pixel.

@@ -26,7 +26,8 @@ pub struct Sample {
 pub struct Share {
     /// The host; empty for what is on none.
     pub host: String,
-    /// The role: a daemon's kind (a NodeManager's counts its tasks, a Spark Worker's its executors), "client", or "supervisor", which emulates links.
+    /// The role: a daemon's kind (a NodeManager's counts its tasks, a Spark Worker's its executors), "client", or
+    /// "supervisor", which emulates links.
     pub role: String,
     /// Seconds of processors.
     pub cpu_s: f64,
