@@ -2,7 +2,7 @@
 //! tasks started and stopped in them. What it decides for its tasks is in [`super::allocate`] and [`super::master`].
 
 use super::allocate::{MAP, REDUCE};
-use super::files::Waiter;
+use super::localise::Waiter;
 use super::{MapReduce, MasterRequest, Request};
 use crate::context::Context;
 use crate::effect::Service;

@@ -1,6 +1,6 @@
 //! An attempt on its node: from its container's launch, through its task, to its exit.
 
-use super::files::Waiter;
+use super::localise::Waiter;
 use super::map::{MapTask, TaskState};
 use super::reduce::ReduceTask;
 use super::task::{AttemptOutput, Env};

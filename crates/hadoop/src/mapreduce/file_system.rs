@@ -5,11 +5,14 @@ use super::request::{Reader, Writer};
 use super::task::Env;
 use super::{JobId, MapReduce};
 use crate::ids::{AttemptId, NodeId, ObjectId, Process, ReadId, WriteId};
-use crate::object_store::ObjectStore;
+use crate::object_store::{Before, ObjectStore};
 use crate::platform::Platform;
 use crate::record::JobState;
 use crate::workload::Source;
 use units::Bytes;
+
+/// A key in a list of partitions, as `Text` writes it: its length and ten bytes.
+const PARTITION_KEY: Bytes = Bytes::new(11);
 
 /// Where a job's input or output is.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -29,6 +32,14 @@ impl JobSpec {
     /// Whether its output goes there.
     pub(super) fn writes_objects(&self) -> bool {
         self.output_store == FileSystem::ObjectStore
+    }
+    /// What is in its output before it. A sample of the input becomes the keys at which one reducer's part ends and the
+    /// next one's begins (`TeraInputFormat.writePartitionFile`).
+    pub(super) fn before(&self) -> Before {
+        match self.sample {
+            Bytes::ZERO => Before::Nothing,
+            _ => Before::Partitions(PARTITION_KEY * u64::from(self.reducers.saturating_sub(1))),
+        }
     }
 }
 
@@ -107,7 +118,7 @@ impl Env<'_> {
     /// Opens an output stream of the task.
     pub fn create_output(&mut self, owner: Writer) -> WriteId {
         if self.spec.writes_objects() {
-            return self.store.create(self.ctx, self.process, owner);
+            return self.store.create(self.ctx, self.process, self.spec.before(), owner);
         }
         let config = self.hdfs.config();
         let replication = self.spec.workload.output_replication.map_or(config.replication, u32::from);
@@ -170,9 +181,13 @@ impl MapReduce {
         true
     }
     /// A client is about to submit a job: it looks at what the job reads and writes in the object store.
-    pub(super) fn look_at_objects(&self, platform: &mut Platform, id: JobId, client: Process) {
+    pub(super) fn look_at_objects(&mut self, platform: &mut Platform, id: JobId, client: Process) {
         let spec = &self.jobs[id.0 as usize].spec;
-        platform.store.look_before_submission(platform.ctx, client, spec.reads_objects(), spec.writes_objects());
+        let output = spec.writes_objects().then(|| spec.before());
+        platform.store.look_before_submission(platform.ctx, client, spec.reads_objects(), output);
+        if let Some(Before::Partitions(bytes)) = output {
+            self.files[id.0 as usize].partitions = Some(platform.store.add_object(bytes));
+        }
     }
     /// A job's AppMaster is up: it makes the folders of the job's output in the object store.
     pub(super) fn set_up_objects(&self, platform: &mut Platform, id: JobId) {
@@ -180,7 +195,7 @@ impl MapReduce {
         if job.spec.writes_objects()
             && let Some(process) = platform.yarn.master_process(job.application)
         {
-            platform.store.set_up(platform.ctx, process);
+            platform.store.set_up(platform.ctx, process, job.spec.before());
         }
     }
     /// The commit of a job's output is over.

@@ -1,20 +1,19 @@
 //! A job's files: its program and configuration, and its history.
 //!
-//! The client puts the program and the configuration into HDFS. Every node that runs a part of the job fetches them
-//! once. The AppMaster writes the history.
+//! The client puts the program and the configuration into HDFS. Every node that runs a part of the job [fetches
+//! them](super::localise) once. The AppMaster writes the history.
 //!
-//! The order is Hadoop's (`JobSubmitter.submitJobInternal`, `ResourceLocalizationService`, `JobHistoryEventHandler`; in
-//! Hadoop 1 `JobClient` and `TaskTracker.localizeJob`, with the history on the JobTracker's own disk).
+//! The order is Hadoop's (`JobSubmitter.submitJobInternal`, `JobHistoryEventHandler`; in Hadoop 1 `JobClient`, with the
+//! history on the JobTracker's own disk).
 
 use super::client::Sample;
-use super::{MapReduce, MasterRequest, Reader, Request, TaskRequest, Writer};
+use super::localise::Localised;
+use super::{MapReduce, Request, Writer};
 use crate::context::Context;
-use crate::event::ReadNews;
 use crate::hdfs::Hdfs;
-use crate::ids::{AttemptId, BlockId, ContainerId, FileId, JobId, NodeId, Process, ReadId, WriteId};
+use crate::ids::{BlockId, FileId, JobId, NodeId, ObjectId, Process, WriteId};
 use crate::numbers::count;
 use crate::platform::Platform;
-use crate::yarn::NODE_PROCESS;
 use des::Index;
 use std::collections::VecDeque;
 use units::{Bytes, Time};
@@ -29,7 +28,7 @@ const HISTORY_ATTEMPT: u64 = 4_450;
 /// The client's process number on the master node.
 pub(super) const CLIENT_PROCESS: u32 = 2;
 /// Before something that failed is tried again.
-const AGAIN: Time = Time::from_secs(1);
+pub(super) const AGAIN: Time = Time::from_secs(1);
 
 /// A job's files.
 #[derive(Debug)]
@@ -42,9 +41,10 @@ pub(crate) struct JobFiles {
     /// How often storing one has failed, and how long it has been tried.
     failed: u32,
     since: Time,
-    /// What a node fetches.
-    blocks: Vec<BlockId>,
-    nodes: Vec<Localised>,
+    /// What a node fetches: a list of partitions in the object store, and blocks.
+    pub partitions: Option<ObjectId>,
+    pub blocks: Vec<BlockId>,
+    pub nodes: Vec<Localised>,
     /// Files that the AppMaster has yet to write, and the one that it writes.
     due: VecDeque<Bytes>,
     writing: Option<WriteId>,
@@ -61,24 +61,6 @@ enum Client {
     Started,
 }
 
-/// Whether a node has the files.
-#[derive(Debug, Default)]
-enum Localised {
-    #[default]
-    No,
-    /// This block is next.
-    Fetching(usize, Vec<Waiter>),
-    Yes,
-}
-
-/// What waits for a job's files on its node.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Waiter {
-    Task(AttemptId),
-    /// The container of an AppMaster.
-    Master(ContainerId),
-}
-
 impl JobFiles {
     pub fn new(nodes: usize) -> Self {
         Self {
@@ -88,6 +70,7 @@ impl JobFiles {
             upload: None,
             failed: 0,
             since: Time::MAX,
+            partitions: None,
             blocks: Vec::new(),
             nodes: (0..nodes).map(|_| Localised::No).collect(),
             due: VecDeque::new(),
@@ -168,62 +151,6 @@ impl MapReduce {
         }
     }
 
-    /// A container of the job is to start on a node. It waits for the job's files.
-    pub(crate) fn localise(&mut self, platform: &mut Platform, job: JobId, node: NodeId, waiter: Waiter) {
-        match &mut self.files[job.0 as usize].nodes[node.0 as usize] {
-            Localised::Yes => self.is_local(platform.ctx, job, waiter),
-            Localised::Fetching(_, waiting) => waiting.push(waiter),
-            state @ Localised::No => {
-                *state = Localised::Fetching(0, vec![waiter]);
-                self.fetch_next(platform, job, node);
-            }
-        }
-    }
-    fn fetch_next(&mut self, platform: &mut Platform, job: JobId, node: NodeId) {
-        let files = &mut self.files[job.0 as usize];
-        let state = &mut files.nodes[node.0 as usize];
-        let Localised::Fetching(next, waiting) = state else { return };
-        if let Some(&block) = files.blocks.get(*next) {
-            *next += 1;
-            let length = platform.hdfs.namespace().block(block).length;
-            let reader = Reader::Localise { job, node };
-            platform.hdfs.read(platform.ctx, Process { node, id: NODE_PROCESS }, block, Bytes::ZERO, length, reader);
-            return;
-        }
-        let waiting = std::mem::take(waiting);
-        *state = Localised::Yes;
-        for waiter in waiting {
-            self.is_local(platform.ctx, job, waiter);
-        }
-    }
-    fn is_local(&self, ctx: &mut Context, job: JobId, waiter: Waiter) {
-        let request = match waiter {
-            Waiter::Task(id) => Request::Task(id, TaskRequest::Launched),
-            Waiter::Master(container) => Request::Master(job, container, MasterRequest::Launched),
-        };
-        ctx.timer_in(self.config.launch_latency, request);
-    }
-    /// No replica of a job's file could be read: the tasks that waited for it fail, an AppMaster tries again.
-    fn not_localised(&mut self, platform: &mut Platform, job: JobId, node: NodeId) {
-        let state = std::mem::take(&mut self.files[job.0 as usize].nodes[node.0 as usize]);
-        let Localised::Fetching(_, waiting) = state else { return };
-        for waiter in waiting {
-            match waiter {
-                Waiter::Task(id) => self.fail_on_node(platform, id, "the job's files could not be fetched"),
-                Waiter::Master(container) => {
-                    let again = Request::Master(job, container, MasterRequest::LocaliseDue);
-                    platform.ctx.timer_in(AGAIN, again);
-                }
-            }
-        }
-    }
-    /// A crashed node has lost the files of all jobs.
-    pub(crate) fn files_node_down(&mut self, node: NodeId) {
-        for files in &mut self.files {
-            files.nodes[node.0 as usize] = Localised::No;
-        }
-    }
-
     /// The AppMaster is up: it writes the job's configuration beside the history to come.
     pub(crate) fn open_history(&mut self, platform: &mut Platform, job: JobId) {
         self.set_up_objects(platform, job);
@@ -278,21 +205,6 @@ impl MapReduce {
         }
     }
 
-    /// News of a node's read of a job's files.
-    pub(crate) fn on_localise(
-        &mut self,
-        platform: &mut Platform,
-        read: ReadId,
-        news: ReadNews,
-        job: JobId,
-        node: NodeId,
-    ) {
-        match news {
-            ReadNews::Progress { bytes, .. } => platform.hdfs.take(platform.ctx, read, bytes),
-            ReadNews::Done => self.fetch_next(platform, job, node),
-            ReadNews::Failed => self.not_localised(platform, job, node),
-        }
-    }
     /// A file of the history is written. One that cannot be is lost; the job is not.
     pub(crate) fn history_written(&mut self, platform: &mut Platform, job: JobId, write: WriteId) {
         self.files[job.0 as usize].writing.take_if(|writing| *writing == write);

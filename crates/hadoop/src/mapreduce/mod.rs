@@ -14,6 +14,7 @@ mod files;
 mod hadoop1;
 mod job;
 mod jvm;
+mod localise;
 mod map;
 mod master;
 pub mod merge;
@@ -62,6 +63,7 @@ use des::{Index, RandomStream};
 use files::JobFiles;
 use hadoop1::JobTracker;
 use job::Job;
+use localise::NodeS3a;
 use map::MapTask;
 use task::AttemptOutput;
 use units::{Bytes, Time};
@@ -76,6 +78,8 @@ pub struct MapReduce {
     jobs: Vec<Job>,
     /// By job.
     files: Vec<JobFiles>,
+    /// By node: S3A in its NodeManager.
+    s3a: Vec<NodeS3a>,
     attempts: Vec<Attempt>,
     /// By attempt.
     outputs: Vec<AttemptOutput>,
@@ -165,6 +169,7 @@ impl MapReduce {
             tracker: JobTracker::new(nodes, jobs.len(), seed),
             charges,
             files: jobs.iter().map(|_| JobFiles::new(nodes)).collect(),
+            s3a: (0..nodes).map(|_| NodeS3a::No).collect(),
             config,
             scheduler,
             seed,
@@ -252,6 +257,7 @@ impl MapReduce {
     pub(crate) fn on_answer(&mut self, platform: &mut Platform, request: Request) {
         match request {
             Request::SubmitDue(job) => self.bring(platform, job),
+            Request::NodeStartedS3a(node) => self.node_started_s3a(platform, node),
             Request::TimeoutDue(job) => self.check_timeouts(platform, job),
             Request::SpeculateDue(job) => self.speculate(platform, job),
             Request::ReplayDue(job, number) => self.replay(platform, job, number),

@@ -7,6 +7,8 @@ use crate::ids::{AttemptId, ContainerId, JobId, NodeId};
 pub enum Request {
     /// The client submits a job, or goes on with bringing its files.
     SubmitDue(JobId),
+    /// A NodeManager has S3A at work.
+    NodeStartedS3a(NodeId),
     /// A job's attempts are looked at for timeouts.
     TimeoutDue(JobId),
     /// A job's slow tasks are looked for.

@@ -105,16 +105,36 @@ fn merge(config: &ObjectStoreConfig, length: Bytes) -> Vec<Step> {
     steps![look(), [list().into()], look(), rename(config, length)]
 }
 
-/// Makes a folder: looks for it and for those above it, of which the output's is the only one that is not there.
-fn make_folder() -> Vec<Step> {
-    steps![[list().into(), head().into(), list().into(), head().into(), put_marker().into()]]
+/// What of a job's output is there before the job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Before {
+    /// Nothing: a task's file must not be there (`FileOutputFormat`).
+    Nothing,
+    /// A list of partitions of so many bytes, which its client has put there; tasks write over what they find
+    /// (`TeraOutputFormat`).
+    Partitions(Bytes),
+}
+
+/// Looks for the output's folder, and for the one above it if that is not there, before folders are made.
+fn look_for_folder(before: Before) -> Vec<Step> {
+    match before {
+        Before::Nothing => steps![[list().into(), head().into(), list().into(), head().into()]],
+        Before::Partitions(_) => steps![[list().into()]],
+    }
+}
+/// Makes the output's folder, if it is not there.
+fn make_folder(before: Before) -> Vec<Step> {
+    steps![look_for_folder(before), (before == Before::Nothing).then(|| put_marker().into())]
 }
 
 /// Before a task's first byte: whether its file is there, or a folder of its name; the magic committer makes the
 /// task's folder anew. A staging file is local.
-pub(super) fn create_steps(config: &ObjectStoreConfig) -> VecDeque<Step> {
+pub(super) fn create_steps(config: &ObjectStoreConfig, before: Before) -> VecDeque<Step> {
     match config.committer {
-        OutputCommitter::FileV1 | OutputCommitter::FileV2 => look().into(),
+        OutputCommitter::FileV1 | OutputCommitter::FileV2 => match before {
+            Before::Nothing => look().into(),
+            Before::Partitions(_) => VecDeque::from([list().into()]),
+        },
         OutputCommitter::Directory => VecDeque::new(),
         OutputCommitter::Magic => steps![look(), [list().into(), put_marker().into()]].into(),
     }
@@ -129,30 +149,43 @@ pub(super) fn nothing_steps(config: &ObjectStoreConfig) -> VecDeque<Step> {
         OutputCommitter::Magic => {
             let listed = [list().into(), head().into(), list().into(), put_marker().into()];
             let deleted = [list().into(), Ask::plain(Method::Delete).into()];
-            steps![create_steps(config), listed, look(), deleted].into()
+            steps![create_steps(config, Before::Nothing), listed, look(), deleted].into()
         }
     }
 }
 
-/// What an AppMaster asks for before its job's tasks: it makes the folder in which they will write.
-pub(super) fn setup_steps(config: &ObjectStoreConfig) -> VecDeque<Step> {
-    match config.committer {
+/// What an AppMaster asks for before its job's tasks: it makes the folder in which they will write, and looks whether
+/// a list of partitions is still the one that was submitted.
+pub(super) fn setup_steps(config: &ObjectStoreConfig, before: Before) -> VecDeque<Step> {
+    let mut steps: VecDeque<_> = match config.committer {
         // Two folders below the output's.
         OutputCommitter::FileV1 | OutputCommitter::FileV2 => {
-            steps![[list().into(), head().into(), list().into(), head().into()], make_folder()].into()
+            let above = look_for_folder(before);
+            steps![[list().into(), head().into(), list().into(), head().into()], above, [put_marker().into()]].into()
         }
         // A marker of an earlier job is deleted; the output's folder is made; uploads that are left are listed.
-        OutputCommitter::Directory => steps![look(), look(), make_folder(), [list().into()]].into(),
+        OutputCommitter::Directory => steps![look(), look(), make_folder(before), [list().into()]].into(),
         OutputCommitter::Magic => {
             let below = [list().into(), list().into(), put_marker().into()];
-            steps![look(), make_folder(), below].into()
+            steps![look(), make_folder(before), below].into()
         }
-    }
+    };
+    steps.extend(matches!(before, Before::Partitions(_)).then(|| head().into()));
+    steps
 }
 
-/// What a client asks for before it submits a job: whether the output is there, and what the input consists of.
-pub(super) fn submit_steps(input: bool, output: bool) -> VecDeque<Step> {
-    let output = if output { look().to_vec() } else { Vec::new() };
+/// What a client asks for before it submits a job: whether the output is there, and what the input consists of. One
+/// that sorts stores the list of partitions, sees that nothing else is there (`TeraOutputFormat.checkOutputSpecs`), and
+/// asks for the list's time and rights (`ClientDistributedCacheManager`).
+pub(super) fn submit_steps(input: bool, output: Option<Before>) -> VecDeque<Step> {
+    let output = match output {
+        None => Vec::new(),
+        Some(Before::Nothing) => look().to_vec(),
+        Some(Before::Partitions(bytes)) => {
+            let put = Ask::plain(Method::Put).with_up(bytes);
+            steps![[list().into(), put.into(), list().into()], [head().into(), head().into(), head().into()]]
+        }
+    };
     let input = if input { steps![look(), [list().into()]] } else { Vec::new() };
     steps![output, input].into()
 }

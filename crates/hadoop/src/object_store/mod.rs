@@ -15,6 +15,7 @@ mod server;
 mod wire;
 mod write;
 
+pub use commit::Before;
 pub use config::{InputPolicy, ObjectStoreConfig, OutputCommitter, Stride};
 pub use request::{Channel, Message, Method, Request};
 

@@ -34,8 +34,8 @@ pub(super) struct Read {
     taken: Bytes,
     /// Asked for up to here.
     asked: Bytes,
-    /// The length is known.
-    opened: bool,
+    /// Requests for the length that still come before the first range; with none it is known.
+    looks: u32,
     /// Ranges asked for, in order.
     ranges: VecDeque<Range>,
 }
@@ -51,6 +51,16 @@ struct Range {
 }
 
 impl Read {
+    fn of(
+        process: Process,
+        owner: Reader,
+        object: ObjectId,
+        (offset, end): (Bytes, Bytes),
+        stride: Option<Stride>,
+    ) -> Self {
+        let [at, taken, asked] = [offset; 3];
+        Self { process, owner, object, stride, end, at, taken, asked, looks: 1, ranges: VecDeque::new() }
+    }
     /// What is with the client and not with the reader: it came before its turn, or is beyond what is wanted.
     pub fn undelivered(&self) -> Bytes {
         self.ranges.iter().map(|range| range.got.saturating_sub(range.from.max(self.at))).sum()
@@ -73,25 +83,32 @@ impl ObjectStore {
         stride: Option<Stride>,
         owner: impl Into<Reader>,
     ) -> ReadId {
-        self.next += 1;
-        let id = ReadId(super::OWN | self.next);
         let end = (offset + length).min(self.length(object)).max(offset);
         let (offset, end) = stride.map_or((offset, end), |stride| (Bytes::ZERO, stride.of(end - offset)));
-        let read = Read {
-            process,
-            owner: owner.into(),
-            object,
-            stride,
-            end,
-            at: offset,
-            taken: offset,
-            asked: offset,
-            opened: false,
-            ranges: VecDeque::new(),
-        };
+        self.open_read(ctx, Read::of(process, owner.into(), object, (offset, end), stride))
+    }
+    /// Reads an object as a NodeManager does that fetches a file of a job: it asks whether the file is still the one
+    /// that was submitted (`FSDownload`), then opens it.
+    pub fn download(
+        &mut self,
+        ctx: &mut Context,
+        process: Process,
+        object: ObjectId,
+        owner: impl Into<Reader>,
+    ) -> ReadId {
+        let all = (Bytes::ZERO, self.length(object));
+        self.open_read(ctx, Read { looks: 2, ..Read::of(process, owner.into(), object, all, None) })
+    }
+    fn open_read(&mut self, ctx: &mut Context, read: Read) -> ReadId {
+        self.next += 1;
+        let id = ReadId(super::OWN | self.next);
         self.reads.insert(id, read);
-        self.send(ctx, process, Ask::plain(Method::Head), u64::from(object.0), Owner::Read(id));
+        self.ask_length(ctx, id);
         id
+    }
+    fn ask_length(&mut self, ctx: &mut Context, id: ReadId) {
+        let Some(Read { process, object, .. }) = self.reads.get(&id) else { return };
+        self.send(ctx, *process, Ask::plain(Method::Head), u64::from(object.0), Owner::Read(id));
     }
     /// The application has taken bytes; more may come.
     pub fn take(&mut self, ctx: &mut Context, id: ReadId, bytes: Bytes) {
@@ -133,7 +150,7 @@ impl ObjectStore {
                 InputPolicy::Random if read.asked >= read.taken + wire::WINDOW => 1,
                 InputPolicy::Random | InputPolicy::Sequential => 0,
             };
-            if !read.opened || read.asked >= read.end || held.max(read.ranges.len() as u64) >= at_once {
+            if read.looks > 0 || read.asked >= read.end || held.max(read.ranges.len() as u64) >= at_once {
                 break;
             }
             let down = to - read.asked;
@@ -165,7 +182,7 @@ impl ObjectStore {
         loop {
             let Some(read) = self.reads.get(&id) else { return };
             let held = read.asked.saturating_sub(read.taken).get().div_ceil(step.get().max(1));
-            if !read.opened || read.asked >= read.end || held.max(read.ranges.len() as u64) >= most {
+            if read.looks > 0 || read.asked >= read.end || held.max(read.ranges.len() as u64) >= most {
                 return;
             }
             let to = (read.asked + step).min(read.end);
@@ -212,7 +229,7 @@ impl ObjectStore {
     }
     /// The reader closes the stream when it has taken what it wants; until then the store goes on sending.
     fn finish_read(&mut self, ctx: &mut Context, id: ReadId) {
-        let Some(read) = self.reads.get(&id).filter(|read| read.opened && read.taken == read.end) else { return };
+        let Some(read) = self.reads.get(&id).filter(|read| read.looks == 0 && read.taken == read.end) else { return };
         let owner = read.owner;
         self.cancel_read(ctx, id);
         ctx.raise(Event::Read { read: id, news: ReadNews::Done, reader: owner });
@@ -220,7 +237,10 @@ impl ObjectStore {
     /// A request of a read has its whole answer.
     pub(super) fn read_answered(&mut self, ctx: &mut Context, id: ReadId) {
         let Some(read) = self.reads.get_mut(&id) else { return };
-        read.opened = true;
+        read.looks = read.looks.saturating_sub(1);
+        if read.looks > 0 {
+            return self.ask_length(ctx, id);
+        }
         self.advance(ctx, id);
         self.finish_read(ctx, id);
     }

@@ -6,7 +6,7 @@
 //! one another.
 
 use super::client::{Ask, Owner};
-use super::commit::{Step, create_steps, nothing_steps, setup_steps, submit_steps, task_steps};
+use super::commit::{Before, Step, create_steps, nothing_steps, setup_steps, submit_steps, task_steps};
 use super::config::OutputCommitter;
 use super::request::{Method, Request};
 use super::{ObjectStore, wire};
@@ -66,12 +66,12 @@ pub(super) struct Write {
 }
 
 impl ObjectStore {
-    /// Opens an output stream to a new object.
-    pub fn create(&mut self, ctx: &mut Context, process: Process, owner: impl Into<Writer>) -> WriteId {
+    /// Opens an output stream to an object in a job's output.
+    pub fn create(&mut self, ctx: &mut Context, process: Process, before: Before, owner: impl Into<Writer>) -> WriteId {
         let committer = self.config.committer;
         let buffer = (self.config.disk_buffer || committer == OutputCommitter::Directory)
             .then(|| (self.next_disk(ctx, process.node), ctx.new_file()));
-        let steps = create_steps(&self.config);
+        let steps = create_steps(&self.config, before);
         let id = self.open_write(process, Some(owner.into()), Stage::Creating, steps);
         if let Some(write) = self.writes.get_mut(&id) {
             (write.has_data, write.buffer) = (true, buffer);
@@ -127,12 +127,12 @@ impl ObjectStore {
         Some(id)
     }
     /// A client looks at the output and the input of a job, where these are here, before it submits it.
-    pub fn look_before_submission(&mut self, ctx: &mut Context, process: Process, input: bool, output: bool) {
+    pub fn look_before_submission(&mut self, ctx: &mut Context, process: Process, input: bool, output: Option<Before>) {
         self.errand(ctx, process, submit_steps(input, output));
     }
     /// An AppMaster makes the folders of a job's output.
-    pub fn set_up(&mut self, ctx: &mut Context, process: Process) {
-        self.errand(ctx, process, setup_steps(&self.config));
+    pub fn set_up(&mut self, ctx: &mut Context, process: Process, before: Before) {
+        self.errand(ctx, process, setup_steps(&self.config, before));
     }
     /// Requests for which nobody waits.
     fn errand(&mut self, ctx: &mut Context, process: Process, steps: VecDeque<Step>) {

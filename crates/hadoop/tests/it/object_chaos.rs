@@ -3,7 +3,7 @@
 
 use crate::support::{Spec, World, hdfs_only};
 use hadoop::hdfs::HdfsConfig;
-use hadoop::object_store::{InputPolicy, ObjectStoreConfig, OutputCommitter, Stride};
+use hadoop::object_store::{Before, InputPolicy, ObjectStoreConfig, OutputCommitter, Stride};
 use hadoop::rpc::Process;
 use hadoop::{Config, Event, NodeId, ReadNews, Reader, Service, WriteNews, Writer};
 use proptest::prelude::*;
@@ -138,7 +138,7 @@ proptest! {
                 Act::Write { node, mib } if back[node as usize] <= world.now => {
                     let process = Process { node: NodeId(node), id: 9 };
                     let id = world.drive_platform(|platform| {
-                        let id = platform.store.create(platform.ctx, process, Writer::Driver(1));
+                        let id = platform.store.create(platform.ctx, process, Before::Nothing, Writer::Driver(1));
                         platform.store.append(platform.ctx, id, Bytes::new(1));
                         id
                     });

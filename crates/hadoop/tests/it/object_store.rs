@@ -4,7 +4,7 @@ use crate::jobs::{self, MIB, finish, plain, succeeded, with_workload};
 use crate::support::{Spec, World, hdfs_only};
 use hadoop::hdfs::HdfsConfig;
 use hadoop::mapreduce::{FileSystem, Generation, JobSpec};
-use hadoop::object_store::{InputPolicy, Method, ObjectStoreConfig, OutputCommitter, StoreCounters, Stride};
+use hadoop::object_store::{Before, InputPolicy, Method, ObjectStoreConfig, OutputCommitter, StoreCounters, Stride};
 use hadoop::record::{JobState, Locality, TaskKind};
 use hadoop::rpc::Process;
 use hadoop::{Config, Event, JobId, NodeId, ObjectId, ReadNews, Reader, WriteNews, Writer};
@@ -111,7 +111,8 @@ fn object(world: &mut World, length: Bytes) -> ObjectId {
 
 /// Writes an object; whether it was closed.
 fn write(world: &mut World, length: Bytes) -> bool {
-    let id = world.drive_platform(|platform| platform.store.create(platform.ctx, process(9), Writer::Driver(1)));
+    let id = world
+        .drive_platform(|platform| platform.store.create(platform.ctx, process(9), Before::Nothing, Writer::Driver(1)));
     let (mut left, mut room) = (length, true);
     loop {
         if room {
@@ -473,39 +474,74 @@ fn a_job_s_commit_takes_what_its_committer_asks_for() {
     }
 }
 
-/// What a server logged of word counts by Hadoop 3.5.0, three maps and two reducers, is what the model asks for, kind by
-/// kind. Fields of a line: kind, status, bytes in, out and copied, client, S3A's operation, attempt, path.
+/// Hadoop 3.5.0's requests, as a server logged them, are what the model asks for, kind by kind: word counts of three
+/// maps and two reducers, and TeraSorts of two and two. Fields of a line: kind, status, bytes in, out and copied,
+/// client, S3A's operation, attempt, path.
 #[test]
 fn jobs_ask_for_what_hadoop_s_did() {
-    let recorded = [
-        (OutputCommitter::FileV1, include_str!("../recorded/s3a/file-v1.tsv")),
-        (OutputCommitter::FileV2, include_str!("../recorded/s3a/file-v2.tsv")),
-        (OutputCommitter::Directory, include_str!("../recorded/s3a/directory.tsv")),
-        (OutputCommitter::Magic, include_str!("../recorded/s3a/magic.tsv")),
-    ];
-    for (committer, log) in recorded {
+    use OutputCommitter::{Directory, FileV1, FileV2, Magic};
+    let counts = [
+        (FileV1, include_str!("../recorded/s3a/file-v1.tsv")),
+        (FileV2, include_str!("../recorded/s3a/file-v2.tsv")),
+        (Directory, include_str!("../recorded/s3a/directory.tsv")),
+        (Magic, include_str!("../recorded/s3a/magic.tsv")),
+    ]
+    .map(|(committer, log)| (committer, log, 24, Bytes::ZERO));
+    let sorts = [
+        (FileV2, include_str!("../recorded/s3a/terasort-file-v2.tsv")),
+        (Directory, include_str!("../recorded/s3a/terasort-directory.tsv")),
+        (Magic, include_str!("../recorded/s3a/terasort-magic.tsv")),
+    ]
+    .map(|(committer, log)| (committer, log, 16, Bytes::from_mb(10)));
+    for (committer, log, input, sample) in counts.into_iter().chain(sorts) {
         let lines: Vec<Vec<&str>> = log.lines().map(|line| line.split('\t').collect()).collect();
+        let sorts = sample > Bytes::ZERO;
         let real = Method::ALL.map(|method| {
             // A second attempt at a map was started and killed: its folder was looked for, in the log of algorithm 2.
             let own = lines.iter().filter(|line| line[0] == method.name() && !line[8].ends_with("_m_000002_1"));
-            let killed = u64::from(committer == OutputCommitter::FileV2 && method == Method::List);
+            let killed = u64::from(committer == FileV2 && method == Method::List && !sorts);
             // The folder in which tasks' folders are gets a marker by the last that leaves it; the model has none.
-            let marker = u64::from(committer == OutputCommitter::FileV1 && method == Method::Put);
+            let marker = u64::from(committer == FileV1 && method == Method::Put);
             own.count() as u64 - killed - marker
         });
         let spec = JobSpec {
             input_store: FileSystem::ObjectStore,
             output_store: FileSystem::ObjectStore,
-            ..with_workload(plain(0.01), 24 * MIB, 2)
+            sample,
+            ..with_workload(plain(0.01), input * MIB, 2)
         };
         let object_store = ObjectStoreConfig { node: NodeId(0), block_size: Bytes::from_mib(8), committer, ..store() };
         let config = Config { object_store, ..jobs::config(Generation::Yarn, vec![spec]) };
-        let mut world = World::new(config, Spec::new(4, 1), 1);
+        // The tasks of the sort ran on both of two workers.
+        let mut world = World::new(config, Spec::new(if sorts { 3 } else { 4 }, 1), 1);
         let records = finish(&mut world);
         assert_eq!(records.jobs[0].state, JobState::Succeeded, "{}", records.jobs[0].reason);
         assert_eq!(Method::ALL.map(|method| requests(&world, method)), real, "{committer:?}: get, head, list, ...");
         conserved(&world);
     }
+}
+
+/// A list of partitions is the first that a NodeManager gets from the store, and it loads S3A for it: the AppMaster of
+/// the first job waits for that, the second job's does not.
+#[test]
+fn a_node_loads_s3a_for_its_first_list_of_partitions() {
+    let sort = |submit: u64| JobSpec {
+        input_store: FileSystem::ObjectStore,
+        output_store: FileSystem::ObjectStore,
+        sample: Bytes::from_mb(10),
+        submit: Time::from_secs(submit),
+        ..with_workload(plain(0.01), 16 * MIB, 2)
+    };
+    let object_store = ObjectStoreConfig { node: NodeId(0), start_cpu: Time::from_secs(20), ..store() };
+    let config = Config { object_store, ..jobs::config(Generation::Yarn, vec![sort(0), sort(2_000)]) };
+    // One worker.
+    let records = finish(&mut World::new(config, Spec::new(2, 1), 1));
+    let [first, second] = [0, 1].map(|job| {
+        let record = &records.jobs[job];
+        (record.launch.expect("launched") - record.master_start.expect("started")).as_secs_f64()
+    });
+    // The AppMaster loads S3A, too, since it commits, beside its JVM and itself (2.5 s).
+    assert!((20.0..24.0).contains(&second) && (first - second - 20.0).abs() < 0.5, "{first} and {second}");
 }
 
 /// The AppMaster's node dies in mid-commit: the next AppMaster commits from the beginning.
