@@ -54,10 +54,12 @@ mod testbed_hadoop_args;
 #[cfg(feature = "testbed")]
 mod testbed_hadoop_kat;
 #[cfg(feature = "testbed")]
+mod testbed_hadoop_measure;
 mod testbed_hadoop_predict;
 #[cfg(feature = "testbed")]
 mod testbed_hadoop_recorded;
 #[cfg(feature = "testbed")]
+mod testbed_hadoop_result;
 mod testbed_hadoop_run;
 #[cfg(feature = "testbed")]
 mod testbed_spark_predict;
