@@ -225,7 +225,7 @@ impl MapReduce {
         let Attempt { record, body, pace, in_master, recorded, .. } = attempt;
         let before = (record.first_phase_end, record.sort_end);
         let job = &jobs[record.job.0 as usize];
-        let nowhere = super::job::Split::default();
+        let nowhere = super::split::Split::default();
         let split = if record.kind == TaskKind::Map { &job.splits[record.task as usize] } else { &nowhere };
         let node = record.node;
         let own = process(id, node);

@@ -7,7 +7,7 @@
 
 use super::file_system::ObjectRange;
 use super::files::CLIENT_PROCESS;
-use super::job::Piece;
+use super::split::Piece;
 use super::{Generation, MapReduce, Reader, Request};
 use crate::context::Context;
 use crate::event::ReadNews;

@@ -1,6 +1,6 @@
 //! Splits of `CombineFileInputFormat`: blocks of many files, grouped by node, then by rack, then anyhow.
 
-use super::job::Piece;
+use super::split::Piece;
 use crate::ids::NodeId;
 use units::Bytes;
 

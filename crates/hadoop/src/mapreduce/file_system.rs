@@ -1,7 +1,8 @@
 //! Which file system a job reads from and writes to, and what a task asks of it: HDFS, or the object store through S3A.
 
-use super::job::{JobSpec, Piece, Split};
+use super::job::JobSpec;
 use super::request::{Reader, Writer};
+use super::split::{Piece, Split};
 use super::task::Env;
 use super::{JobId, MapReduce};
 use crate::ids::{AttemptId, NodeId, ObjectId, Process, ReadId, WriteId};

@@ -2,7 +2,7 @@
 //! that combines them (Yang 2012, 3.3.2).
 
 use super::combine;
-use super::job::{Piece, Split, hosts_of, pieces_of};
+use super::split::{Piece, Split, hosts_of, pieces_of};
 use crate::context::Context;
 use crate::hdfs::Hdfs;
 use crate::ids::FileId;

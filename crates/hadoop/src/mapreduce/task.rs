@@ -1,9 +1,10 @@
 //! What the state machines of tasks are handed, and what they ask of their node.
 
 use super::config::MapReduceConfig;
-use super::job::{JobSpec, Split, Task, partitions_of};
+use super::job::{JobSpec, Task, partitions_of};
 use super::replay::Recorded;
 use super::request::{Request, TaskRequest};
+use super::split::Split;
 use super::stream::LocalFile;
 use crate::context::{Context, DiskTransfer};
 use crate::disks::{Data, Turns};

@@ -6,7 +6,7 @@
 //! sets the number of attempts to one. There are no speculative ones.
 
 use super::attempt::{Body, Placement};
-use super::job::{CONTROL_FILE, JobInput};
+use super::split::{CONTROL_FILE, JobInput};
 use super::{Generation, MapReduce, MapReduceConfig};
 use crate::ids::JobId;
 use crate::platform::Platform;
