@@ -1,24 +1,17 @@
-//! HTTP requests of a process: a connection from its pool, the exchange on it, and what is done when it fails.
+//! HTTP requests of a process: a connection from its pool, and the exchange on it.
 //!
 //! The pool is Apache HttpClient's below the AWS library: connections are kept and used again, the one that was used
 //! last first; a request that finds none, and no room for another, waits in order. A connection begins with the
 //! handshakes of TCP and, in one round trip, of TLS 1.3 (RFC 8446, 2). Bodies to the store leave after `100 Continue`
 //! (`fs.s3a.connection.expect.continue`), so that one that is throttled sends none.
 
-use super::request::{Channel, Message, Method, Request};
+use super::request::{Channel, Message, Method};
 use super::{ObjectStore, wire};
-use crate::context::{Context, DiskTransfer};
-use crate::effect::{DiskOp, End, Service};
+use crate::context::Context;
+use crate::effect::{End, Service};
 use crate::ids::{ConnId, DiskStream, HttpId, Process, ReadId, WriteId};
 use std::collections::VecDeque;
 use units::{Bytes, Time};
-
-/// Back-off of the AWS library after throttling (`EqualJitterBackoffStrategy`): half of a delay that doubles up to a
-/// maximum, and a random part of the other half.
-const SDK_BASE: Time = Time::from_ms(500);
-const SDK_MOST: Time = Time::from_secs(20);
-/// Grain at which a part is read from its buffer on disk.
-const LOAD: Bytes = Bytes::from_mib(1);
 
 /// Who a request is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,9 +98,11 @@ pub(super) struct Http {
     since: Time,
     /// When its client last heard or got rid of something.
     pub progress: Time,
-    watched: bool,
-    throttled: u32,
-    failed: u32,
+    /// A timer looks whether it has been silent for too long.
+    pub watched: bool,
+    /// How often it was told to slow down, and has failed.
+    pub throttled: u32,
+    pub failed: u32,
 }
 
 impl Http {
@@ -173,7 +168,7 @@ impl ObjectStore {
     }
 
     /// Finds a connection for a request, or has it wait for one.
-    fn connect(&mut self, ctx: &mut Context, id: HttpId) {
+    pub(super) fn connect(&mut self, ctx: &mut Context, id: HttpId) {
         let (now, most, idle_time) = (ctx.now, self.config.connections.max(1), self.config.idle_time);
         let Some(http) = self.https.get_mut(&id) else { return };
         http.attempt = http.attempt.wrapping_add(1);
@@ -310,18 +305,6 @@ impl ObjectStore {
             Owner::Nobody => {}
         }
     }
-    /// It has failed too often.
-    fn give_up(&mut self, ctx: &mut Context, id: HttpId) {
-        let Some(http) = self.https.remove(&id) else { return };
-        self.counters.given_up += 1;
-        match http.owner {
-            Owner::Read(read) => self.read_failed(ctx, read),
-            Owner::Write(write) => self.write_answered(ctx, write, id, false),
-            Owner::Commit(chain) => self.commit_answered(ctx, chain, false),
-            Owner::Nobody => {}
-        }
-    }
-
     /// A connection's exchange is over: the next request takes it, or it waits for one.
     fn keep(&mut self, ctx: &mut Context, conn: ConnId) {
         let Some(Some(id)) = self.users.get_mut(&conn).map(Option::take) else { return };
@@ -338,65 +321,13 @@ impl ObjectStore {
         }
     }
     /// A connection is gone: there is room for another.
-    fn lost(&mut self, ctx: &mut Context, process: Process, conn: ConnId) {
+    pub(super) fn lost(&mut self, ctx: &mut Context, process: Process, conn: ConnId) {
         self.users.remove(&conn);
         let Some(pool) = self.pools.get_mut(&process) else { return };
         pool.idle.retain(|(idle, _)| *idle != conn);
         pool.open = pool.open.saturating_sub(1);
         if let Some(next) = pool.queue.pop_front() {
             self.connect(ctx, next);
-        }
-    }
-
-    /// The store is asked less often: the library's pauses, and after its attempts one of S3A's.
-    fn slow_down(&mut self, ctx: &mut Context, id: HttpId) {
-        let Some(http) = self.https.get_mut(&id) else { return };
-        let (inner, outer) =
-            (http.throttled % self.config.sdk_attempts.max(1), http.throttled / self.config.sdk_attempts.max(1));
-        http.throttled += 1;
-        let pause = if inner + 1 < self.config.sdk_attempts {
-            let most = (SDK_BASE * (1 << inner.min(16))).min(SDK_MOST);
-            most.mul_f64(0.5 + 0.5 * self.jitter.uniform())
-        } else if outer < self.config.throttle_limit {
-            doubled(self.config.throttle_interval, outer, self.jitter.uniform())
-        } else {
-            return self.give_up(ctx, id);
-        };
-        self.pause(ctx, id, pause);
-    }
-    /// The exchange has broken: again after a pause.
-    fn try_again(&mut self, ctx: &mut Context, id: HttpId) {
-        let Some(http) = self.https.get_mut(&id) else { return };
-        http.conn = None;
-        if http.owner == Owner::Nobody {
-            self.https.remove(&id);
-            return;
-        }
-        if http.failed >= self.config.retry_limit {
-            return self.give_up(ctx, id);
-        }
-        let pause = doubled(self.config.retry_interval, http.failed, self.jitter.uniform());
-        http.failed += 1;
-        self.counters.retries += 1;
-        // A reader goes on from where it is (`S3AInputStream.reopen`).
-        if http.state == State::Answered {
-            http.ask.down -= http.arrived;
-            http.ask.limit = http.ask.limit.saturating_sub(http.arrived);
-        }
-        http.arrived = Bytes::ZERO;
-        self.pause(ctx, id, pause);
-    }
-    fn pause(&mut self, ctx: &mut Context, id: HttpId, pause: Time) {
-        if let Some(http) = self.https.get_mut(&id) {
-            http.state = State::Pausing;
-            http.asked = None;
-            self.counters.backed_off += pause;
-            ctx.timer_in(pause, Request::Again(id));
-        }
-    }
-    pub(super) fn again(&mut self, ctx: &mut Context, id: HttpId) {
-        if self.https.get(&id).is_some_and(|http| http.state == State::Pausing) {
-            self.connect(ctx, id);
         }
     }
 
@@ -424,160 +355,6 @@ impl ObjectStore {
         ctx.abort(conn, End::Client);
         self.lost(ctx, http.process, conn);
     }
-    /// A connection has broken as its client sees it.
-    pub(super) fn broken(&mut self, ctx: &mut Context, process: Process, conn: ConnId) {
-        let Some(user) = self.users.get(&conn).copied() else { return };
-        self.fail_on(ctx, process, conn, user);
-    }
-    fn fail_on(&mut self, ctx: &mut Context, process: Process, conn: ConnId, user: Option<HttpId>) {
-        if let Some(http) = user.and_then(|id| self.https.get(&id)) {
-            self.counters.aborted += http.undelivered();
-            self.counters.broken += u64::from(http.is_sent());
-        }
-        self.lost(ctx, process, conn);
-        if let Some(id) = user {
-            self.try_again(ctx, id);
-        }
-    }
-
-    fn watch(&mut self, ctx: &mut Context, id: HttpId) {
-        let timeout = self.config.timeout;
-        if let Some(http) = self.https.get_mut(&id)
-            && !http.watched
-        {
-            http.watched = true;
-            ctx.timer(http.progress.saturating_add(timeout), Request::Silent(id));
-        }
-    }
-    /// There may have been no byte for long.
-    pub(super) fn silent(&mut self, ctx: &mut Context, id: HttpId) {
-        let (now, timeout) = (ctx.now, self.config.timeout);
-        let Some(http) = self.https.get_mut(&id) else { return };
-        http.watched = false;
-        let Some(conn) = http.conn else { return }; // watched again on the next connection
-        // What the reader does not want yet does not come.
-        let idle = http.state == State::Answered && http.sent == http.acknowledged && http.sent >= http.ask.limit;
-        if idle {
-            http.progress = now;
-        }
-        if http.progress.saturating_add(timeout) > now {
-            return self.watch(ctx, id);
-        }
-        // The timeout is a socket's: part of a piece is progress too.
-        ctx.ask_last_received(conn, End::Client);
-    }
-    /// When the client's socket last had something to read.
-    pub(super) fn last_received(&mut self, ctx: &mut Context, process: Process, conn: ConnId, at: Time) {
-        let timeout = self.config.timeout;
-        let Some(Some(id)) = self.users.get(&conn).copied() else { return };
-        let Some(http) = self.of(id, conn) else { return };
-        http.progress = http.progress.max(at);
-        if http.progress.saturating_add(timeout) > ctx.now {
-            return self.watch(ctx, id);
-        }
-        ctx.abort(conn, End::Client);
-        self.fail_on(ctx, process, conn, Some(id));
-    }
-
-    /// Keeps a body moving: as far as it is there and wanted, the send buffer allows and the connection's rate.
-    pub(super) fn pump(&mut self, ctx: &mut Context, id: HttpId) {
-        let (now, rate, buffer) = (ctx.now, self.config.connection_rate, wire::SEND_BUFFER);
-        loop {
-            let Some(http) = self.https.get_mut(&id) else { return };
-            let Some(conn) = http.conn else { return };
-            let down = http.state == State::Answered;
-            if !down && http.state != State::Asking {
-                return;
-            }
-            let body = http.body();
-            let bytes = http.piece(http.sent);
-            if http.sent == body {
-                return;
-            }
-            if !down && http.ask.buffer.is_some() {
-                self.load(ctx, id);
-            }
-            let Some(http) = self.https.get_mut(&id) else { return };
-            let there = match http.ask.buffer {
-                Some(_) if !down => http.loaded,
-                // At least a piece beyond what is taken, however little is wanted of it.
-                _ if down => {
-                    if http.sent < http.ask.limit {
-                        body
-                    } else {
-                        http.sent
-                    }
-                }
-                _ => body,
-            };
-            if http.sent + bytes > there || http.sent - http.acknowledged >= buffer {
-                return;
-            }
-            if http.pace > now {
-                if !std::mem::replace(&mut http.paced, true) {
-                    ctx.timer(http.pace, Request::Paced { http: id, attempt: http.attempt });
-                }
-                return;
-            }
-            http.pace = now.saturating_add(rate.transmission_time(bytes));
-            http.sent += bytes;
-            let last = http.sent == body;
-            let (end, message) = if down {
-                self.counters.sent += bytes;
-                (End::Server, Message::Download(id))
-            } else {
-                (End::Client, Message::Upload(id))
-            };
-            ctx.send(conn, end, bytes, message, last);
-        }
-    }
-    pub(super) fn pace_due(&mut self, ctx: &mut Context, id: HttpId, attempt: u32) {
-        if let Some(http) = self.https.get_mut(&id).filter(|http| http.attempt == attempt) {
-            http.paced = false;
-            self.pump(ctx, id);
-        }
-    }
-    /// A piece of a body has left its sender.
-    pub(super) fn acknowledged(&mut self, ctx: &mut Context, conn: ConnId, message: Message) {
-        let (Message::Upload(id) | Message::Download(id)) = message else { return };
-        let now = ctx.now;
-        let Some(http) = self.of(id, conn) else { return };
-        let down = matches!(message, Message::Download(_));
-        if down != (http.state == State::Answered) {
-            return; // of the request's body, after the answer has begun
-        }
-        http.acknowledged += http.piece(http.acknowledged);
-        if !down {
-            http.progress = now;
-        }
-        self.pump(ctx, id);
-    }
-
-    /// Reads on in the buffer of a part, a piece ahead of the connection.
-    fn load(&mut self, ctx: &mut Context, id: HttpId) {
-        let Some(http) = self.https.get_mut(&id) else { return };
-        let Some((disk, stream, start)) = http.ask.buffer else { return };
-        if http.loading || http.loaded == http.ask.up || http.loaded >= http.sent + LOAD * 2 {
-            return;
-        }
-        let bytes = LOAD.min(http.ask.up - http.loaded);
-        http.loading = true;
-        let transfer = DiskTransfer { disk, op: DiskOp::Read, stream, offset: start + http.loaded, bytes };
-        ctx.disk(http.process.node, transfer, Request::Loaded { http: id, attempt: http.attempt });
-    }
-    pub(super) fn loaded(&mut self, ctx: &mut Context, id: HttpId, attempt: u32) {
-        let Some(http) = self.https.get_mut(&id).filter(|http| http.attempt == attempt) else { return };
-        http.loading = false;
-        http.loaded += LOAD.min(http.ask.up - http.loaded);
-        self.pump(ctx, id);
-    }
-    /// The disk with a part's buffer is gone: its stream cannot go on.
-    pub(super) fn load_failed(&mut self, ctx: &mut Context, id: HttpId) {
-        if let Some(Owner::Write(write)) = self.https.get(&id).map(|http| http.owner) {
-            self.fail_write(ctx, write);
-        }
-    }
-
     /// A process ends: its connections close, those with something under way at once.
     pub fn exit(&mut self, ctx: &mut Context, process: Process) {
         self.drop_errands(ctx, process);
@@ -597,26 +374,5 @@ impl ObjectStore {
         for id in gone {
             self.drop_http(ctx, id);
         }
-    }
-}
-
-/// `RetryPolicies.exponentialBackoffRetry`: the interval doubled with each failure, times 0.5 to 1.5.
-fn doubled(interval: Time, failures: u32, uniform: f64) -> Time {
-    interval.mul_f64(f64::from(1_u32 << failures.min(20)) * (0.5 + uniform))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The first three pauses of half a second, at either end; a day's intervals end in a time, not in an overflow.
-    #[test]
-    fn pauses_double_and_never_overflow() {
-        let half = Time::from_ms(500);
-        let ends = |failures| [0.0, 1.0].map(|uniform| doubled(half, failures, uniform));
-        assert_eq!(ends(0), [Time::from_ms(250), Time::from_ms(750)]);
-        assert_eq!(ends(1), [Time::from_ms(500), Time::from_ms(1_500)]);
-        assert_eq!(ends(2), [Time::from_secs(1), Time::from_secs(3)]);
-        assert!(doubled(Time::from_secs(86_400), 1_000, 1.0) > Time::from_secs(86_400 * 100));
     }
 }

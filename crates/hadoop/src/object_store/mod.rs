@@ -5,12 +5,14 @@
 //! The store answers at one place in the network. It has no disks and no processor of its own: what these take is in
 //! its latency and its rate per connection.
 
+mod body;
 mod client;
 mod commit;
 mod config;
 mod limit;
 mod read;
 pub(crate) mod request;
+mod retry;
 mod server;
 mod wire;
 mod write;
