@@ -248,9 +248,10 @@ fn dumbbell(table: &Table, row: Row<'_>) -> Option<Case> {
     if loss > 0.0 && numbers.sim == "ns3" {
         // ns-3's device tells them apart.
         let lost = numbers.values.iter().find(|(name, _)| name == "lossdrops").map(|(_, lost)| *lost);
-        match lost {
-            Some(lost) => numbers.values.iter_mut().filter(|(name, _)| name == "drops").for_each(|(_, v)| *v += lost),
-            None => numbers.values.retain(|(name, _)| name != "drops"),
+        if let Some(lost) = lost {
+            numbers.values.iter_mut().filter(|(name, _)| name == "drops").for_each(|(_, drops)| *drops += lost);
+        } else {
+            numbers.values.retain(|(name, _)| name != "drops");
         }
     }
     Some(Case {
