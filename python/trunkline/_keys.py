@@ -519,6 +519,7 @@ Key: TypeAlias = Literal[
     "tcp.scalable-rule",
     "tcp.send-buffer",
     "tcp.small-queue",
+    "tcp.start-at-ssthresh",
     "tcp.syn-retries",
     "tcp.timestamps",
     "tcp.undo-spurious",

@@ -180,6 +180,9 @@ section! {
         /// Most segments by which one acknowledgement opens the window in slow start (L of RFC 3465). 1 is RFC 5681,
         /// ns-2 and ns-3; 2 is FreeBSD; 0 is no limit, as in Linux.
         abc_limit: u32 = 0, 0..=65_535;
+        /// Whether it is still slow start where cwnd equals ssthresh (RFC 5681 leaves it open), as in Linux before 4.2
+        /// (RHEL 7) and in ns-2's copies of it. It needs `abc-limit`, 1 for these.
+        start_at_ssthresh: bool = false;
         /// Whether a connection that was idle for one RTO restarts with a smaller window.
         idle_restart: bool = true;
         /// With `idle-restart`: what becomes of the window.

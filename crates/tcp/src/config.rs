@@ -128,6 +128,10 @@ pub struct Config {
     /// 3465). `None` counts every byte delivered, up to ssthresh, as Linux does. FreeBSD has 2; RFC 5681, ns-2 and ns-3
     /// have 1.
     pub abc_limit: Option<u32>,
+    /// At cwnd = ssthresh it is still slow start, of which RFC 5681 (section 3.1) leaves the choice. Linux before 4.2
+    /// had it so (`tcp_reno_cong_avoid`), and with it ns-2's copies: with `abc_limit` each congestion avoidance begins
+    /// with a segment more.
+    pub start_at_ssthresh: bool,
     /// What becomes of cwnd after a pause of an RTO.
     pub idle_restart: IdleRestart,
     /// What ends slow start before the queue overflows.
@@ -183,6 +187,7 @@ impl Default for Config {
             max_retries: 15,
             syn_retries: 6,
             abc_limit: None,
+            start_at_ssthresh: false,
             idle_restart: IdleRestart::default(),
             hystart: StartRule::Linux,
             pacing: false,

@@ -71,7 +71,8 @@ impl Endpoint {
         let tx = &mut self.tx;
         // RFC 5681, section 3.1: after a lost SYN the initial window is one segment.
         let segments = if tx.retries > 0 { 1 } else { self.config.initial_window.max(1) };
-        tx.window = Window::new(tx.window.mss, segments);
+        let start_at_ssthresh = self.config.start_at_ssthresh;
+        tx.window = Window { start_at_ssthresh, ..Window::new(tx.window.mss, segments) };
         tx.una = 1;
         tx.timer_at = Time::MAX;
         if tx.timed_end == 1 {

@@ -141,7 +141,10 @@ impl Sender {
             write_end: 1,
             window_edge: 0,
             window_seq: 0,
-            window: Window::new(mss, config.initial_window.max(1)),
+            window: Window {
+                start_at_ssthresh: config.start_at_ssthresh,
+                ..Window::new(mss, config.initial_window.max(1))
+            },
             timer_at: Time::MAX,
             timed_end: 0,
             timed_at: Time::ZERO,

@@ -60,6 +60,7 @@ fn config(scenario: &Scenario, tcp: &Tcp) -> tcp::Config {
             ReductionBase::Window => tcp::ReductionBase::Window,
         },
         undo_spurious: tcp.undo_spurious,
+        start_at_ssthresh: tcp.start_at_ssthresh,
         timestamps: tcp.timestamps,
         count_options: tcp.count_options,
         nagle: tcp.nagle,

@@ -44,16 +44,19 @@ pub struct Window {
     pub pace_ps_per_byte: f64,
     /// Payload of a full segment in bytes (SMSS).
     pub mss: u32,
+    /// Slow start still at cwnd = ssthresh ([`Config::start_at_ssthresh`]).
+    pub start_at_ssthresh: bool,
 }
 
 impl Window {
     /// The initial window: ssthresh unknown, no pacing.
     pub fn new(mss: u32, segments: u32) -> Self {
-        Self { cwnd: u64::from(mss) * u64::from(segments), ssthresh: u64::MAX, pace_ps_per_byte: 0.0, mss }
+        let cwnd = u64::from(mss) * u64::from(segments);
+        Self { cwnd, ssthresh: u64::MAX, pace_ps_per_byte: 0.0, mss, start_at_ssthresh: false }
     }
     /// In slow start.
     pub fn slow_start(&self) -> bool {
-        self.cwnd < self.ssthresh
+        self.cwnd < self.ssthresh || self.start_at_ssthresh && self.cwnd == self.ssthresh
     }
 }
 

@@ -1,6 +1,6 @@
 //! What ns-2's Sack1 and NewReno do when any packets are lost: `ns2/vectors.csv` and `ns2/open.csv`, written by ns-2
 //! 2.35 (`ns2/vectors.tcl`, `ns2/open.tcl`). Random losses of 2 to 30 %, blocks of 3 to 40 segments, each after the one
-//! before or on a clock.
+//! before or on a clock. And its copy of Linux' Reno (`ns2/linux.csv`): a few losses, blocks of 60 to 150 segments.
 
 use crate::support::{Fate, Side, Wire, plain};
 use tcp::control::IncreaseRule;
@@ -18,14 +18,16 @@ struct Block {
 
 /// A connection over ns-2's path that loses these data segments, established; and ns-2's time zero.
 fn connected(agent: &str, restart: bool, lost: &[u64]) -> (Wire, Time) {
+    let linux = agent == "Linux-reno";
     let config = Config {
         receive_buffer: Bytes::from_mib(64),
         idle_restart: if restart { IdleRestart::Ns2 } else { IdleRestart::Off },
         window_validation: false,
-        recovery: Recovery::FallFloyd,
-        increase: IncreaseRule::PerAck,
+        recovery: if linux { Recovery::Rfc6675 } else { Recovery::FallFloyd },
+        increase: if linux { IncreaseRule::Counted } else { IncreaseRule::PerAck },
+        start_at_ssthresh: linux,
         reduction_base: ReductionBase::Window,
-        sack: agent == "Sack",
+        sack: agent != "NewReno",
         min_rto: Time::from_ms(200),
         ..plain()
     };
@@ -80,6 +82,27 @@ fn any_losses_are_repaired_as_ns_2_repairs_them() {
     }
     assert_eq!(all, [60, 60]);
     assert_eq!(others, [0, 1]);
+}
+
+/// To the millisecond. ns-2's copy of Linux' Reno has no handshake: its first packet is data. It halves its rate in steps
+/// of its own, which shows in two vectors of 24 by a round trip; without `start_at_ssthresh` seven differ.
+#[test]
+fn congestion_avoidance_begins_as_in_ns_2s_copy_of_linux() {
+    let mut others = Vec::new();
+    let lines: Vec<&str> = include_str!("ns2/linux.csv").lines().skip(2).collect();
+    for line in &lines {
+        let fields: Vec<&str> = line.split(',').collect();
+        let number = |at: usize| fields[at].parse::<f64>().unwrap();
+        let lost: Vec<u64> = fields[1].split_whitespace().map(|lost| lost.parse::<u64>().unwrap() + 1).collect();
+        let got = &play("Linux-reno", number(0) as u64, Time::ZERO, false, &lost)[0];
+        assert_eq!(f64::from(got.timeouts), number(3), "{line}");
+        let end = got.end - (DELAY * 2).as_secs_f64();
+        if (end - number(2)).abs() >= 1e-3 {
+            others.push((*line, end));
+        }
+    }
+    assert_eq!(lines.len(), 24);
+    assert!(others.len() <= 2, "{others:?}");
 }
 
 /// Blocks are written on a clock, also while duplicates are counted, in recoveries and after timeouts (`ns2/open.tcl`):

@@ -1,7 +1,7 @@
 //! Reno's window, step by step against RFC 5681.
 
 use crate::support::control::{MSS, ack, window};
-use tcp::control::{Ack, Control, IncreaseRule, Reno};
+use tcp::control::{Ack, Control, IncreaseRule, Reno, Window};
 use units::Time;
 
 const SMSS: u64 = MSS as u64;
@@ -16,6 +16,19 @@ fn slow_start_adds_at_most_a_segment_per_acknowledgement() {
         // Equation 2: cwnd += min(N, SMSS).
         expected += acked.min(SMSS);
         assert_eq!(w.cwnd, expected);
+    }
+}
+
+/// RFC 5681, section 3.1: at cwnd = ssthresh either may be used.
+#[test]
+fn slow_start_may_go_on_where_the_window_equals_the_threshold() {
+    for (start_at_ssthresh, after) in [(false, 10), (true, 11)] {
+        let (mut reno, mut w) = (Reno::default(), Window { start_at_ssthresh, ..window(10, false) });
+        for _ in 0..9 {
+            let it = ack(Time::ZERO, SMSS, &w);
+            reno.on_ack(&mut w, &it);
+        }
+        assert_eq!(w.cwnd, after * SMSS);
     }
 }
 

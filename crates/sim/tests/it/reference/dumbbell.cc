@@ -50,6 +50,7 @@ static double g_area = 0;
 static double g_since = 0;
 static uint32_t g_queued = 0;
 static uint64_t g_drops = 0;
+static uint64_t g_lost = 0;
 static std::vector<Ptr<PacketSink>> g_sinks;
 
 static void QueueChanged(uint32_t, uint32_t length) {
@@ -61,6 +62,9 @@ static void QueueChanged(uint32_t, uint32_t length) {
 
 // A full device queue stops; the packet is then dropped above it.
 static void Dropped(Ptr<const Packet>) { g_drops++; }
+
+// On the wire.
+static void Lost(Ptr<const Packet>) { g_lost++; }
 
 static uint64_t Received() {
     uint64_t sum = 0;
@@ -153,6 +157,7 @@ int main(int argc, char** argv) {
         errors->SetUnit(RateErrorModel::ERROR_UNIT_PACKET);
         errors->SetRate(loss);
         middle.Get(1)->SetAttribute("ReceiveErrorModel", PointerValue(errors));
+        middle.Get(1)->TraceConnectWithoutContext("PhyRxDrop", MakeCallback(&Lost));
     }
     uint64_t before = 0;
     double area = 0;
@@ -164,6 +169,6 @@ int main(int argc, char** argv) {
     Simulator::Stop(Seconds(T));
     Simulator::Run();
     QueueChanged(0, g_queued);
-    std::printf("goodput_warm=%.6f qmean_warm=%.4f drops=%lu\n", (Received() - before) * 8e-6 / (T - warm),
-                (g_area - area) / (T - warm), g_drops);
+    std::printf("goodput_warm=%.6f qmean_warm=%.4f drops=%lu lossdrops=%lu\n", (Received() - before) * 8e-6 / (T - warm),
+                (g_area - area) / (T - warm), g_drops, g_lost);
 }

@@ -1,13 +1,16 @@
 # ns incast_kept.tcl CLIENTS ACCESS_MBIT SECONDS SEED: the row of incast_short.csv whose connections are kept.
-# Sessions of ten segments of 1000 B every 40 ms from each client, a Poisson process, on one connection each. `done` counts as that row does: when a connection
-# has nothing left to send. `acked` counts sessions whose bytes are acknowledged.
+# Sessions of ten segments of 1000 B every 40 ms from each client, a Poisson process, on one connection each. A session
+# is complete when its bytes are acknowledged, and takes the time since it began. That row counts otherwise, as `idle`
+# does here: a connection that has nothing left to send, and the time since the last of its sessions began.
 set N [lindex $argv 0]; set acc [lindex $argv 1]; set T [lindex $argv 2]; set seed [lindex $argv 3]
 set ns [new Simulator]
 source [file join [file dirname [info script]] common.tcl]
 $ns use-scheduler Heap
+$ns rtproto Manual
 set rng [new RNG]; $rng seed $seed
 set iat [new RandomVariable/Exponential]; $iat set avg_ 0.04; $iat use-rng $rng
 Agent/TCP set packetSize_ 1000
+set path [file join [pwd] kept.[pid]]; set acks [open $path w]
 set router [$ns node]; set server [$ns node]
 Queue set limit_ 129
 $ns simplex-link $router $server 2Gb 25us DropTail
@@ -21,7 +24,8 @@ for {set i 0} {$i < $N} {incr i} {
   $ns attach-agent $c($i) $t; $ns attach-agent $server $s
   $ns connect $t $s
   $t proc done {} "finished $i"
-  set tcp($i) $t
+  $t attach-trace $acks; $t trace ack_
+  set tcp($i) $t; set node([$c($i) id]) $i; set starts($i) {}
 }
 set mon [$ns monitor-queue $router $server ""]
 set integ [$mon get-pkts-integrator]
@@ -29,7 +33,7 @@ set begun 0; set done 0; set fct {}
 proc arrive {i} {
   global ns iat begun tcp started
   incr begun
-  set started($i) [$ns now]
+  set started($i) [$ns now]; lappend ::starts($i) [$ns now]
   $tcp($i) advanceby 10
   $ns at [expr {[$ns now] + [$iat value]}] "arrive $i"
 }
@@ -38,13 +42,36 @@ proc finished {i} {
   incr done
   lappend fct [expr {[$ns now] - $started($i)}]
 }
+[$server get-module Manual] add-route-to-adj-node -default $router
+[$router get-module Manual] add-route-to-adj-node $server
+for {set i 0} {$i < $N} {incr i} { [$c($i) get-module Manual] add-route-to-adj-node -default $router; [$router get-module Manual] add-route-to-adj-node $c($i) }
 for {set i 0} {$i < $N} {incr i} { $ns at [$iat value] "arrive $i" }
+proc quantiles {times} {
+  set sorted [lsort -real $times]; set n [llength $sorted]; set sum 0
+  foreach x $sorted {set sum [expr {$sum + $x}]}
+  return "[expr {$sum / $n}],[lindex $sorted [expr {$n / 2}]],[lindex $sorted [expr {$n * 99 / 100}]]"
+}
+# The times of all sessions acknowledged; the sender's first packet is a SYN.
+proc sessions {} {
+  global acks path node starts
+  close $acks; set in [open $path]; set times {}
+  while {[gets $in line] >= 0} {
+    if {![string match *ack_* $line]} continue
+    set i $node([lindex $line 1]); set complete [expr {int([lindex $line end]) / 10}]
+    if {![info exists next($i)]} { set next($i) 0 }
+    while {$next($i) < $complete} {
+      lappend times [expr {[lindex $line 0] - [lindex $starts($i) $next($i)]}]; incr next($i)
+    }
+  }
+  file delete $path
+  return $times
+}
 $ns at $T {
-  set sorted [lsort -real $fct]; set n [llength $sorted]
-  set sum 0; foreach x $fct {set sum [expr {$sum+$x}]}
-  set to 0; set rtx 0; set acked 0
-  for {set i 0} {$i < $N} {incr i} { incr to [$tcp($i) set nrexmit_]; incr rtx [$tcp($i) set nrexmitpack_]; incr acked [expr {[$tcp($i) set ack_]/10}] }
-  puts "seed=$seed drops=[$mon set pdrops_] begun=$begun done=$done acked=$acked util=[expr {[$mon set bdepartures_] * 8.0 / $T / 2e9}] mean=[expr {$sum / $n}] p50=[lindex $sorted [expr {$n / 2}]] p99=[lindex $sorted [expr {$n*99/100}]] q=[expr {[$integ set sum_]/$T}] to=$to rtx=$rtx dep=[$mon set pdepartures_]"
+  set to 0; set rtx 0
+  for {set i 0} {$i < $N} {incr i} { incr to [$tcp($i) set nrexmit_]; incr rtx [$tcp($i) set nrexmitpack_] }
+  set times [sessions]
+  puts "idle=$done [quantiles $fct] to=$to rtx=$rtx dep=[$mon set pdepartures_]"
+  puts "ns2,$N,Sack1,$acc,$T,$seed,persist,$begun,[llength $times],[$mon set pdrops_],[expr {[$mon set bdepartures_] * 8.0 / $T / 2e9}],[quantiles $times],[expr {[$integ set sum_] / $T}]"
   exit 0
 }
 $ns run

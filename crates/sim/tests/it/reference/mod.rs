@@ -101,6 +101,10 @@ pub fn incast_clocks_table() -> Table {
 pub fn incast_short_more_table() -> Table {
     Table::read(include_str!("incast_short_more.csv"))
 }
+/// The sessions of `incast_short.csv`'s kept connections, by `incast_kept.tcl`.
+pub fn incast_kept_table() -> Table {
+    Table::read(include_str!("incast_kept.csv"))
+}
 /// 905 clients with and without marks: ns-2 alone, by `incast_marks.tcl`.
 pub fn incast_marks_table() -> Table {
     Table::read(include_str!("incast_marks.csv"))
@@ -283,12 +287,7 @@ pub fn incast_with_requests(
 pub const INCAST_ACKNOWLEDGED: Time = Time::from_ns(2 * 25_000 + 2 * 320);
 
 /// The same as `incast.tcl` has it: servers send whole segments, start up to 10 us apart, and wait for a block's last
-/// acknowledgement.
-pub fn incast_of_ns2(servers: u32, bytes: u64, blocks: u32, tcp: Config, seed: u64) -> IncastResult {
-    incast_with_clocks(servers, bytes, blocks, tcp, seed, 0.0)
-}
-
-/// The same; the rates of the servers' links differ by up to this share either way.
+/// acknowledgement. The rates of the servers' links differ by up to the share `clocks` either way.
 pub fn incast_with_clocks(servers: u32, bytes: u64, blocks: u32, tcp: Config, seed: u64, clocks: f64) -> IncastResult {
     let mss = u64::from(tcp.mss);
     let sent = bytes.div_ceil(mss) * mss;

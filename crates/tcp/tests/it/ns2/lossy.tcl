@@ -1,5 +1,5 @@
 # What open.tcl and vectors.tcl have in common: a sender and a path of 23.17 ms each way that takes next to no time per
-# packet, and loses the packets of the numbers in `lost`, counted as sent. It reads `agent` (Sack or NewReno), `restart`
+# packet, and loses the packets of the numbers in `lost`, counted as sent. It reads `agent` (Sack, NewReno or Linux-reno), `restart`
 # (slow_start_restart_) and `lost`, and makes `ns` and `tcp`.
 set ns [new Simulator]
 source [file join [file dirname [info script]] .. .. .. .. sim tests it reference common.tcl]
@@ -15,7 +15,10 @@ if {[llength $lost] > 0} {
   $losses drop-target [new Agent/Null]
   $ns lossmodel $losses $a $b
 }
-if {$agent eq "Sack"} {
+if {$agent eq "Linux-reno"} {
+  set tcp [new Agent/TCP/Linux]; set sink [new Agent/TCPSink/Sack1]
+  $ns at 0 "$tcp select_ca reno"
+} elseif {$agent eq "Sack"} {
   set tcp [new Agent/TCP/Sack1]; set sink [new Agent/TCPSink/Sack1]
 } else {
   set tcp [new Agent/TCP/Newreno]; set sink [new Agent/TCPSink]

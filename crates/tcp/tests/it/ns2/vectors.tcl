@@ -1,4 +1,4 @@
-# ns vectors.tcl Sack|NewReno SEGMENTS PAUSE RESTART [LOST...]: a row of vectors.csv.
+# ns vectors.tcl Sack|NewReno|Linux-reno SEGMENTS PAUSE RESTART [LOST...]: a row of vectors.csv or linux.csv.
 # One sender writes four blocks of SEGMENTS segments, each PAUSE seconds after the one before is acknowledged, over a path
 # of 23.17 ms each way that takes next to no time per packet, and loses the packets of these numbers, counted as sent; the
 # sender's first packet, which stands for a handshake, is number 0. RESTART is slow_start_restart_.
