@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 TRUNKLINE := target/release/trunkline
 
-.PHONY: help demo test lint test-rust test-python test-hadoop test-studies test-report wheel deb static audit build bench study report clean
+.PHONY: help demo test lint test-rust test-python test-hadoop test-studies test-report wheel deb static release site audit build bench study report clean
 
 help: ## what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -51,6 +51,12 @@ deb: ## the Debian package, into target/packages
 
 static: ## the program linked statically, as an archive and a container image, into target/packages
 	@scripts/static
+
+release: ## everything of a release but publishing it, into target/packages/trunkline-VERSION
+	@scripts/release
+
+site: ## the documents as pages with a search, into target/site
+	@scripts/site
 
 bench: build ## packet-hops per CPU second, peak memory, event queues, gateways, scans of records; ns-2, stunnel and mawk beside them where installed
 	$(TRUNKLINE) bench
