@@ -139,7 +139,7 @@ impl Hdfs {
     pub fn backups_of(&self, node: NodeId, disk: u32) -> Vec<NodeId> {
         let mut nodes = std::collections::BTreeSet::new();
         for (block, replica) in &self.datanodes[node.0 as usize].replicas {
-            if replica.place.disk == disk && replica.place.first {
+            if replica.place.disk == disk && replica.place.is_first() {
                 nodes.extend(self.namespace.block(*block).replicas.iter().filter(|other| **other != node));
             }
         }
@@ -236,7 +236,7 @@ impl Hdfs {
             if length > Bytes::ZERO {
                 self.namespace.block_mut(part).replicas.push(*node);
                 let datanode = self.datanode(*node);
-                let place = datanode.choose(&ctx.nodes.info(*node).disks, false, true);
+                let place = datanode.choose(&ctx.nodes.info(*node).disks, false, 0);
                 datanode.replicas.insert(part, Replica { place, length });
             }
         }
@@ -268,9 +268,9 @@ impl Hdfs {
         let record = self.namespace.block_mut(block);
         record.replicas = replicas.to_vec();
         record.complete = true;
-        for (number, node) in replicas.iter().enumerate() {
+        for (number, node) in (0..).zip(replicas) {
             let datanode = self.datanode(*node);
-            let place = datanode.choose(&ctx.nodes.info(*node).disks, false, number == 0);
+            let place = datanode.choose(&ctx.nodes.info(*node).disks, false, number);
             datanode.replicas.insert(block, Replica { place, length });
         }
     }
