@@ -73,6 +73,7 @@ Key: TypeAlias = Literal[
     "hdfs.placement.patience",
     "hdfs.read-order",
     "hdfs.recheck",
+    "hdfs.repair",
     "hdfs.replication",
     "hdfs.socket-timeout",
     "job",

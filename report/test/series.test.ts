@@ -45,6 +45,7 @@ test('the axis unit keeps its numbers short', () => {
   expect(axisUnit(chart(), 90)).toEqual({ text: 'Kbit/s', factor: 1 });
   expect(axisUnit(chart({ scale: 1e6 }), 90)).toEqual({ text: 'Mbit/s', factor: 1 });
   expect(axisUnit(chart({ unit: 'share', scale: 0.001 }), 1000)).toEqual({ text: '%', factor: 0.1 });
+  expect(axisUnit(chart({ unit: 's', scale: 0.001 }), 400)).toEqual({ text: 's', factor: 0.001 });
 });
 
 test('the busiest series are those with the highest mean, in their own order', () => {

@@ -12,6 +12,7 @@ pub mod findings;
 mod flat;
 mod imbalance;
 mod job;
+mod losses;
 mod many_jobs;
 mod master;
 pub mod metrics;
@@ -41,6 +42,7 @@ pub use job::{
     ATTEMPTS, Attempt, AttemptState, Breakdown, CriticalSegment, Interval, JOBS, Job, JobBytes, JobState, Locality,
     Phase, TaskKind, Waiting,
 };
+pub use losses::{ARRAY_LOSSES, ArrayLosses, BLOCK_LOSSES, BlockLosses, LOSSES, Losses};
 pub use many_jobs::{FEW_JOBS, JobClass, breakdown_of_all, job_classes};
 pub use master::{MASTER, Master, Namespace, RpcServer};
 pub use network::{
@@ -121,6 +123,8 @@ pub struct RunResult {
     pub energy: Option<EnergyUse>,
     /// What it cost, where the scenario says prices.
     pub cost: Option<Cost>,
+    /// How often data are to be expected lost, where the scenario says how often disks fail.
+    pub losses: Option<Losses>,
     /// Events for the reader: faults, lost nodes, failed attempts, give-ups.
     pub events: Vec<Event>,
     /// The conservation laws, each with its two sides.

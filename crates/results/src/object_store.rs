@@ -48,6 +48,16 @@ pub struct StoreUse {
     pub waited_for_connection: Time,
     /// Time for which requests were held back after 503 or a failure.
     pub backed_off: Time,
+    /// Requests in each step.
+    pub request_series: Vec<u32>,
+    /// Answers in each step that said 503 Slow Down.
+    pub throttled_series: Vec<u32>,
+    /// Connections opened in each step.
+    pub connection_series: Vec<u32>,
+    /// GET requests whose body has begun in each step.
+    pub first_byte_series: Vec<u32>,
+    /// How long these have waited for it, together.
+    pub wait_series: Vec<Time>,
 }
 
 impl StoreUse {

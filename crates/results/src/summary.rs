@@ -5,6 +5,7 @@ use super::energy::ENERGY;
 use super::findings::FINDINGS;
 use super::imbalance::{BALANCER, IMBALANCE};
 use super::job::{JOB_BYTES, JOBS, PHASES};
+use super::losses::LOSSES;
 use super::master::MASTER;
 use super::metrics::{Metrics, Row, figure, widened};
 use super::network::{BONDS, DISKS, LINKS, NETWORK, NODES};
@@ -82,6 +83,9 @@ pub static RUN: Metrics<RunResult> = Metrics {
         figure("cost", "What the run cost, where the scenario says prices.")
             .may_be_absent()
             .inner(&COST, |run| COST.maybe(run.run, run.cost.as_ref())),
+        figure("losses", "How often data are to be expected lost, where the scenario says how often disks fail.")
+            .may_be_absent()
+            .inner(&LOSSES, |run| LOSSES.maybe(run.run, run.losses.as_ref())),
         figure("events", "What happened, in order of time.").inner(&EVENTS, |run| EVENTS.list(run.run, &run.events)),
         figure("ledger", "The conservation laws.").inner(&LEDGER, |run| LEDGER.list(run.run, &run.ledger)),
         figure("retransmissions", "Segments sent again in each step, over all connections.")

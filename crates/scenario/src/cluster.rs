@@ -64,7 +64,7 @@ section! {
 }
 
 choice! {
-    /// Hardware of the documents, and of the machine on which the recorded jobs ran.
+    /// Hardware of the documents, of the machine on which the recorded jobs ran, and of this decade.
     pub enum NodePreset {
         /// A small virtual machine on a recent server: 2 cores, 24 GiB, a virtual disk whose page cache holds the job's
         /// data. Its speed is 1 by definition.
@@ -91,6 +91,12 @@ choice! {
         YangEnergy = "yang2012-energy",
         /// Two six-core AMD Opteron 2425 HE 2.1 GHz, 32 GiB, as in a ProLiant DL385 G6 (rista2017, IV-A).
         Opteron2425 = "opteron-2425",
+        /// Two 96-core AMD EPYC 9654 2.4 GHz, 384 GiB, an NVMe disk: Lenovo ThinkSystem SR665 V3 of 2022, with the power
+        /// that SPECpower_ssj2008 measured.
+        Epyc9654 = "epyc-9654",
+        /// Two 56-core Intel Xeon Platinum 8480+ 2.0 GHz, 512 GiB, an NVMe disk: xFusion FusionServer 2288H V7 of 2023,
+        /// with the power that SPECpower_ssj2008 measured.
+        Xeon8480 = "xeon-8480",
         /// NVIDIA Tegra 3 quad-core 1.6 GHz, 1 GiB, NAND flash (lee2014, Table 3.2).
         Nexus7 = "nexus7",
     }
@@ -183,12 +189,17 @@ impl NodePreset {
             Self::YangI | Self::YangV | Self::YangVII => (2, DUO_2009, 2 << 10),
             Self::YangII => (2, DUO_2009, 4 << 10),
             Self::Opteron2425 => (12, 0.31, 32 << 10),
+            Self::Epyc9654 => (192, SSJ_9654 / SSJ_7763, 384 << 10),
+            Self::Xeon8480 => (112, SSJ_8480 / SSJ_7763, 512 << 10),
             Self::Nexus7 => (4, 0.1, 1 << 10),
         };
         let disk = self.disks();
         let node = Node { preset: self, cores, speed, memory: Bytes::from_mib(memory), disk, ..Node::default() };
-        if self != Self::Nexus7 {
-            return node;
+        match self {
+            Self::Epyc9654 => return measured(node, 115, 630),
+            Self::Xeon8480 => return measured(node, 147, 836),
+            Self::Nexus7 => {}
+            _ => return node,
         }
         // Battery: 4,325 mAh, 16 Wh (ASUS). A core: NVIDIA's 1,261 mW for CoreMark on all four at 1.3 GHz. Awake with
         // the screen off: three days of music from one charge; with the screen at half its brightness it is empty after
@@ -213,6 +224,21 @@ impl NodePreset {
 const XEON_2009: f64 = 0.42;
 const DUO_2009: f64 = XEON_2009 * 3.0 / 2.4;
 
+// Published results of SPECpower_ssj2008: operations a second at full load, for each core. `epyc-vm` runs on EPYC 7763 by
+// its family, model and clock (Lenovo ThinkSystem SR645, March 2021).
+const SSJ_7763: f64 = 12_386_273.0 / 128.0;
+/// Lenovo ThinkSystem SR665 V3, November 2022: 27,501 operations a joule overall.
+const SSJ_9654: f64 = 21_464_632.0 / 192.0;
+/// xFusion FusionServer 2288H V7, January 2023: 16,653 operations a joule overall.
+const SSJ_8480: f64 = 13_687_130.0 / 112.0;
+
+/// A node whose watts SPECpower_ssj2008 measured at the wall: active idle, and all cores at full load. Power grows with
+/// the load in between.
+fn measured(node: Node, idle: u64, full: u64) -> Node {
+    let core_power = Power::from_mw((full - idle) * 1_000 / u64::from(node.cores));
+    Node { idle_power: Some(Power::from_mw(idle * 1_000)), core_power, ..node }
+}
+
 impl NodePreset {
     fn disks(self) -> Vec<Disk> {
         let one = |preset| Disk { preset, ..Disk::default() };
@@ -221,6 +247,7 @@ impl NodePreset {
             Self::Xeon2009 | Self::Opteron2425 | Self::YangI | Self::YangII | Self::YangIII | Self::YangIV => {
                 vec![one(DiskPreset::Sata2009)]
             }
+            Self::Epyc9654 | Self::Xeon8480 => vec![one(DiskPreset::Nvme)],
             Self::YangV | Self::YangVI => vec![one(DiskPreset::Ssd)],
             Self::YangVII => vec![
                 Disk { role: vec![DiskRole::Hdfs], ..one(DiskPreset::Ssd) },

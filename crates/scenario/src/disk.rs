@@ -94,6 +94,9 @@ section! {
         members: u32 = 4, 2..=64;
         /// Bytes on a disk before the next one's turn. Default: Linux md's of the 2000s.
         unit: Bytes = Bytes::new(64 << 10), Bytes::new(512)..=Bytes::from_mib(1 << 10);
+        /// From a member's failure until a spare takes its place and is filled. Matters to the losses that results
+        /// expect (`failure-rate`). Default: a spare stands by.
+        replace: Time = Time::ZERO, Time::ZERO..=Time::from_secs(86_400 * 180);
     }
 }
 
@@ -114,6 +117,9 @@ section! {
         /// The drive whose manual says what each draws, by its name in `power.drive`. Left out: a rotating disk has the
         /// drive of `[power]`, and what a flash disk draws is part of `idle-power`. Matters with `[power]` alone.
         drive: Option<String> = None;
+        /// Failures a year of one such disk (annual failure rate): 0.01 for 1 %. With it results say how often data are
+        /// to be expected lost; none fails in the run for it (`[[faults]]`). Left out: it is not known.
+        failure_rate: Option<f64> = None, 0.0..=100.0;
         /// Who decides which request a rotating disk serves next. Left out: as the preset's time had it, `cfq` until
         /// the 2010s.
         scheduler: Option<DiskScheduler> = None;

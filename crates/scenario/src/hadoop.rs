@@ -75,6 +75,10 @@ section! {
         /// Which replica of a block is read. Left out: `awake` where `[power]` has a policy under which disks rest,
         /// else `nearest`.
         read_order: Option<ReadOrder> = None;
+        /// From the failure of a disk until HDFS has made its replicas again. Matters to the losses that results expect
+        /// (`node.disk.failure-rate`). Left out: as long as the NameNode takes to order the copies, or the other nodes'
+        /// links to carry them, whatever is longer.
+        repair: Option<Time> = None, Time::from_secs(1)..=Time::from_secs(86_400 * 180);
         /// Where the jobs' input stands when the run begins.
         placement: Placement = Placement::default();
         /// The Balancer, which moves replicas from full DataNodes to emptier ones. Left out: none is started.

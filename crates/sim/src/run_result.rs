@@ -5,6 +5,7 @@ mod critical;
 mod disks;
 mod energy;
 mod job;
+mod losses;
 mod object_store;
 mod spark;
 
@@ -96,6 +97,7 @@ pub(crate) fn run_result(
     look()?;
     result.energy = energy::used(world, &result);
     result.cost = cost::of(scenario, world, &result);
+    result.losses = losses::of(scenario, world.driver());
     for node in result.energy.iter().flat_map(|energy| &energy.nodes) {
         let detail = format!("{} has no charge left and goes down", node_name(node.node));
         let event = |at| Event { at, kind: "battery-empty".to_owned(), node: Some(node.node), link: None, detail };

@@ -4,6 +4,7 @@ use crate::air::station_name;
 use crate::world::World;
 use des::Occupancy;
 use hadoop::mapreduce::MapReduce;
+use hadoop::object_store::ObjectStore;
 use hadoop::{JobId, NodeId, TaskKind};
 use net::{LinkId, Topology};
 use results::{Disk, Job, Link, LinkEnd, Node, RunResult};
@@ -52,6 +53,17 @@ struct Step {
     windows: Vec<u32>,
     /// Progress of the first jobs' maps and reduces, where it is kept.
     jobs: Vec<[Option<f32>; 2]>,
+    store: StoreReading,
+}
+
+/// Counters of an object store at the end of a step, cumulative since the start of the run.
+#[derive(Debug, Clone, Copy, Default)]
+struct StoreReading {
+    requests: u64,
+    throttled: u64,
+    connections: u64,
+    first_bytes: u64,
+    waited: Time,
 }
 
 /// Collects the steps.
@@ -115,6 +127,7 @@ impl Sampler {
             master: packets.map_or_else(SegmentCounts::default, PacketTransport::segment_counts),
             windows,
             jobs: driver.map_or_else(Vec::new, |driver| progress(driver.cluster.mapreduce())),
+            store: driver.map_or_else(StoreReading::default, |driver| store(driver.cluster.object_store())),
         });
         if self.steps.len() >= self.most {
             let mut ends_a_double_step = true;
@@ -159,6 +172,14 @@ impl Sampler {
             let window = |step: &Step| step.windows.get(index).copied().unwrap_or(0);
             node.window_series = self.steps.iter().map(window).collect();
             node.radio_power = self.powers(|step| step.radios.get(index).copied());
+        }
+        if let Some(store) = &mut result.object_store {
+            let counts = |read: fn(&StoreReading) -> u64| self.steps_of(move |step| read(&step.store));
+            store.request_series = counts(|store| store.requests).map(units::word).collect();
+            store.throttled_series = counts(|store| store.throttled).map(units::word).collect();
+            store.connection_series = counts(|store| store.connections).map(units::word).collect();
+            store.first_byte_series = counts(|store| store.first_bytes).map(units::word).collect();
+            store.wait_series = counts(|store| store.waited.as_ps()).map(Time::from_ps).collect();
         }
         let Some(driver) = world.driver() else { return };
         for (index, node) in result.nodes.iter_mut().enumerate() {
@@ -212,6 +233,17 @@ fn progress(mapreduce: &MapReduce) -> Vec<[Option<f32>; 2]> {
     let of =
         |job| [TaskKind::Map, TaskKind::Reduce].map(|kind| mapreduce.progress_of(JobId(job), kind).map(units::single));
     (0..units::count(jobs)).map(of).collect()
+}
+
+fn store(store: &ObjectStore) -> StoreReading {
+    let done = store.counters();
+    StoreReading {
+        requests: done.requests.iter().sum(),
+        throttled: done.throttled,
+        connections: done.connections,
+        first_bytes: done.first_bytes,
+        waited: done.waited_for_first_byte,
+    }
 }
 
 /// Energy of all nodes' radios so far; empty where nodes are wired or their power is not known.

@@ -27,6 +27,7 @@ pub use flash::{Cells, FlashSpec};
 pub use mechanics::{MediaRate, SeekCurve};
 pub use powered::{Bounds, Lateness, StorePower};
 pub use processor::Processor;
+pub use reliability::Failing;
 pub use rotating::{DiskScheduler, Layout, RotatingSpec};
 pub use store::{Store, StoreCounters};
 pub use stripes::RaidLevel;

@@ -30,7 +30,7 @@ const FOLDERS: &[Folder] = folders! {
     "lee2014": "study.toml", "pair.toml", "aggregation.toml", "cluster.toml", "single.toml", "mobile.toml", "master.toml";
     "rista2017": "study.toml", "scenario.toml", "netpipe.toml", "failure.toml";
     "wang2014": "study.toml", "scenario.toml", "wan.toml", "shared.toml";
-    "yang2012": "study.toml", "scenario.toml", "placement.toml", "energy.toml";
+    "yang2012": "study.toml", "scenario.toml", "placement.toml", "energy.toml", "array.toml";
 };
 
 /// The names of the studies in the program.

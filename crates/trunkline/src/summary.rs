@@ -8,8 +8,8 @@ use crate::table::Table;
 use results::findings::{Finding, Rule, Severity};
 use results::page::Comparison;
 use results::{
-    AttemptState, Breakdown, Cost, DisksEnergy, EnergyUse, FEW_JOBS, Job, JobState, NodeEnergy, RunResult, TaskKind,
-    TrafficOutcome, Waiting,
+    ArrayLosses, AttemptState, BlockLosses, Breakdown, Cost, DisksEnergy, EnergyUse, FEW_JOBS, Job, JobState, Losses,
+    NodeEnergy, RunResult, TaskKind, TrafficOutcome, Waiting,
 };
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -49,6 +49,9 @@ pub fn of(result: &RunResult, screen: &Screen) -> String {
     }
     if let Some(cost) = &result.cost {
         of_cost(&mut text, cost, screen);
+    }
+    if let Some(losses) = &result.losses {
+        of_losses(&mut text, losses, screen);
     }
     if !result.events.is_empty() {
         let _ = writeln!(text, "\n{}", screen.heading("events"));
@@ -383,6 +386,36 @@ fn of_cost(text: &mut String, cost: &Cost, screen: &Screen) {
     let parts: Vec<String> = cost.parts().map(|(name, part)| format!("{name} {}", amount(part))).collect();
     let _ = writeln!(text, "\n{}", screen.heading(&format!("cost: {}", amount(cost.total()))));
     line(text, screen, &parts.join(", "));
+}
+
+/// How often data are to be expected lost, arrays that are alike together.
+fn of_losses(text: &mut String, losses: &Losses, screen: &Screen) {
+    let _ = writeln!(text, "\n{}", screen.heading("losses to be expected, by the failure rates of disks"));
+    let mut kinds: Vec<(&ArrayLosses, usize)> = Vec::new();
+    for array in &losses.arrays {
+        let alike = |kind: &ArrayLosses| ArrayLosses { name: array.name.clone(), ..kind.clone() } == *array;
+        match kinds.iter_mut().find(|(kind, _)| alike(kind)) {
+            Some((_, count)) => *count += 1,
+            None => kinds.push((array, 1)),
+        }
+    }
+    for (array, count) in kinds {
+        let which = if count == 1 { array.name.clone() } else { format!("{count} arrays such as {}", array.name) };
+        let (members, hours, rate) = (array.members, array.repair.as_secs_f64() / 3600.0, array.losses_per_year);
+        let each = if count == 1 { "" } else { " each" };
+        let said =
+            format!("{which}, of {members} disks, filled again in {hours:.2} h: lost {rate:.2e} times a year{each}");
+        line(text, screen, &said);
+    }
+    if let Some(BlockLosses { blocks, sets, repair, losses_per_year, blocks_per_year }) = losses.blocks {
+        let said = format!(
+            "{} blocks of HDFS on {} sets of disks, made again in {repair:.1}: one or more lost {losses_per_year:.2e} times \
+             a year, {blocks_per_year:.2e} blocks a year",
+            grouped(blocks),
+            grouped(sets)
+        );
+        line(text, screen, &said);
+    }
 }
 
 /// What the disks drew, beside what they could have.

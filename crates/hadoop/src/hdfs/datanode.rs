@@ -2,7 +2,7 @@
 
 use super::{Call, Hdfs, Request, wire};
 use crate::context::Context;
-use crate::disks::{Data, Disks, Turns};
+use crate::disks::{Disks, Turns};
 use crate::ids::{BlockId, NodeId, Process, Server};
 use crate::rpc;
 use std::collections::BTreeMap;
@@ -34,8 +34,15 @@ pub(super) struct DataNode {
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Place {
     pub disk: u32,
-    /// The first of its block: the one that storage policies treat apart.
-    pub first: bool,
+    /// Its number among the replicas of its block. Storage policies treat the first, 0, apart.
+    pub replica: u32,
+}
+
+impl Place {
+    /// Whether it is the first of its block.
+    pub const fn is_first(self) -> bool {
+        self.replica == 0
+    }
 }
 
 /// A finished replica.
@@ -50,9 +57,9 @@ impl DataNode {
     pub const fn resting(&self) -> &BTreeMap<u32, u8> {
         &self.resting
     }
-    /// The disk for a new replica of a block, the first of the block or not, of a file that the run writes or not.
-    pub fn choose(&mut self, disks: &Disks, written: bool, first: bool) -> Place {
-        Place { disk: self.volumes.take(disks, Data::replica(written, first)), first }
+    /// The disk for a new replica of a block, by its number, of a file that the run writes or not.
+    pub fn choose(&mut self, disks: &Disks, written: bool, replica: u32) -> Place {
+        Place { disk: self.volumes.take_replica(disks, written, replica), replica }
     }
 }
 

@@ -139,11 +139,37 @@ impl Hdfs {
     pub fn backups_of(&self, node: NodeId, disk: u32) -> Vec<NodeId> {
         let mut nodes = std::collections::BTreeSet::new();
         for (block, replica) in &self.datanodes[node.0 as usize].replicas {
-            if replica.place.disk == disk && replica.place.first {
+            if replica.place.disk == disk && replica.place.is_first() {
                 nodes.extend(self.namespace.block(*block).replicas.iter().filter(|other| **other != node));
             }
         }
         nodes.into_iter().collect()
+    }
+
+    /// The disks that hold a finished block, or the parts of a group, and how many of them have to be lost together
+    /// before it is; none of a part by itself, and of a block that nobody holds.
+    pub fn exposure(&self, block: BlockId) -> Option<(Vec<(NodeId, u32)>, usize)> {
+        if !self.namespace.block(block).complete || self.namespace.group_of(block).is_some() {
+            return None;
+        }
+        let on_disk = |piece: BlockId, node: &NodeId| {
+            Some((*node, self.datanodes[node.0 as usize].replicas.get(&piece)?.place.disk))
+        };
+        let holders = |piece: BlockId| self.namespace.block(piece).replicas.iter();
+        let Some(code) = self.namespace.code(block) else {
+            let disks: Vec<_> = holders(block).filter_map(|node| on_disk(block, node)).collect();
+            let fatal = disks.len();
+            return (fatal > 0).then_some((disks, fatal));
+        };
+        let parts = self.namespace.parts(block);
+        // A part may stand twice while it is being moved.
+        let disks: Vec<_> =
+            parts.iter().filter_map(|part| holders(*part).find_map(|node| on_disk(*part, node))).collect();
+        // Data parts that a short group leaves empty are known without being read.
+        let length = self.namespace.block(block).length;
+        let needed = (0..code.data).filter(|part| code.in_part(length, *part) > Bytes::ZERO).count();
+        let fatal = (disks.len() + 1).checked_sub(needed.max(1)).filter(|fatal| *fatal > 0)?;
+        Some((disks, fatal))
     }
 
     /// A file that exists when the run begins, its blocks placed by the default policy as though written from `writer`,
@@ -210,7 +236,7 @@ impl Hdfs {
             if length > Bytes::ZERO {
                 self.namespace.block_mut(part).replicas.push(*node);
                 let datanode = self.datanode(*node);
-                let place = datanode.choose(&ctx.nodes.info(*node).disks, false, true);
+                let place = datanode.choose(&ctx.nodes.info(*node).disks, false, 0);
                 datanode.replicas.insert(part, Replica { place, length });
             }
         }
@@ -242,9 +268,9 @@ impl Hdfs {
         let record = self.namespace.block_mut(block);
         record.replicas = replicas.to_vec();
         record.complete = true;
-        for (number, node) in replicas.iter().enumerate() {
+        for (number, node) in (0..).zip(replicas) {
             let datanode = self.datanode(*node);
-            let place = datanode.choose(&ctx.nodes.info(*node).disks, false, number == 0);
+            let place = datanode.choose(&ctx.nodes.info(*node).disks, false, number);
             datanode.replicas.insert(block, Replica { place, length });
         }
     }

@@ -167,16 +167,17 @@ impl Hdfs {
         self.next += 1;
         let id = PipelineId(self.next);
         let written = self.namespace.file(self.namespace.block(pipeline.block).file).written;
-        let mut lacks_first = !self.has_first(pipeline.block);
+        let mut taken = self.replica_numbers(pipeline.block);
         for (hop, node) in pipeline.nodes.iter().enumerate() {
             let disks = &ctx.nodes.info(*node).disks;
             let datanode = &mut self.datanodes[node.0 as usize];
             // A replica that is begun stays where it is.
             let begun = datanode.begun.get(&pipeline.block).copied();
-            let place = begun.unwrap_or_else(|| datanode.choose(disks, written, lacks_first));
+            let free = (0..=units::count(taken.len())).find(|number| !taken.contains(number)).unwrap_or(0);
+            let place = begun.unwrap_or_else(|| datanode.choose(disks, written, free));
             datanode.begun.insert(pipeline.block, place);
             pipeline.hops[hop].place = place;
-            lacks_first = false;
+            taken.push(place.replica);
             datanode.transfers += 1;
         }
         self.pipelines.insert(id, pipeline);
@@ -185,12 +186,10 @@ impl Hdfs {
         id
     }
 
-    /// Whether a finished replica of a block, as far as the NameNode knows of it, is its first.
-    fn has_first(&self, block: BlockId) -> bool {
-        let is_first = |node: &NodeId| {
-            self.datanodes[node.0 as usize].replicas.get(&block).is_some_and(|replica| replica.place.first)
-        };
-        self.namespace.block(block).replicas.iter().any(is_first)
+    /// The numbers of a block's finished replicas, as far as the NameNode knows of them.
+    fn replica_numbers(&self, block: BlockId) -> Vec<u32> {
+        let number = |node: &NodeId| Some(self.datanodes[node.0 as usize].replicas.get(&block)?.place.replica);
+        self.namespace.block(block).replicas.iter().filter_map(number).collect()
     }
 
     /// The sender of a hop connects to its DataNode.

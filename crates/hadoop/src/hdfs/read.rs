@@ -177,7 +177,8 @@ impl Hdfs {
         let disk = self.datanodes[node.0 as usize].replicas.get(&read.block).map(|replica| replica.place.disk);
         let at = read.at;
         // Maps are local at first replicas: who reads another of its own helps the node whose block it is.
-        let first = self.datanodes[node.0 as usize].replicas.get(&read.block).is_none_or(|replica| replica.place.first);
+        let first =
+            self.datanodes[node.0 as usize].replicas.get(&read.block).is_none_or(|replica| replica.place.is_first());
         let helps = order == ReadOrder::Awake && local && !first;
         read.attempt = read.attempt.wrapping_add(1);
         read.progress = ctx.now;

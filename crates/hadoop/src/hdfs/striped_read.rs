@@ -109,7 +109,7 @@ impl Hdfs {
         let Some((group, number)) = self.namespace.group_of(part) else { return };
         self.next += 1;
         let id = ReadId(self.next);
-        let place = self.datanode(node).choose(&ctx.nodes.info(node).disks, false, true);
+        let place = self.datanode(node).choose(&ctx.nodes.info(node).disks, false, 0);
         let goal = Goal::Part { number, place, written: Bytes::ZERO };
         let length = self.namespace.block(group).length;
         self.insert_gather(id, (Process::datanode(node), group), (Bytes::ZERO, length), goal);

@@ -456,7 +456,7 @@ pub struct Chart {
     pub title: &'static str,
     /// The label of its y axis, without the unit.
     pub label: String,
-    /// `share`, `bit/s`, `B` or `count`.
+    /// `share`, `bit/s`, `B`, `s` or `count`.
     pub unit: &'static str,
     /// How a value came from finer ones: `mean`, `peak` or `sum`.
     pub holds: &'static str,

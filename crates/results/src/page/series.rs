@@ -223,6 +223,32 @@ impl Maker<'_> {
         self.chart("windows", "Congestion windows", of, series)
     }
 
+    fn store(&self) -> Option<Chart> {
+        let store = self.result.object_store.as_ref()?;
+        let of = Measure::per_step("Number", self.step_s);
+        let series = [
+            ("requests", &store.request_series),
+            ("503 Slow Down", &store.throttled_series),
+            ("connections opened", &store.connection_series),
+        ];
+        let series =
+            series.map(|(name, values)| self.series(name.to_owned(), -1, values.iter().copied().map(f64::from), &of));
+        self.chart("store", "Object store", of, series.into())
+    }
+
+    /// Of a cell the mean over its GETs; 0 where none had its first byte.
+    fn first_bytes(&self) -> Option<Chart> {
+        let store = self.result.object_store.as_ref()?;
+        let begun = fold(store.first_byte_series.iter().copied().map(f64::from), self.group, Fold::Sum);
+        let waited = fold(store.wait_series.iter().map(|time| time.as_secs_f64()), self.group, Fold::Sum);
+        let mean = |(waited, begun): (f64, f64)| (waited / begun.max(1.0) / PER_MILLE).round() as u64;
+        let values = waited.into_iter().zip(begun).map(mean).collect();
+        // Over more than a cell no mean is told: cells have other numbers of GETs.
+        let of = Measure { label: "Mean of GETs".to_owned(), unit: "s", kind: Fold::Peak, scale: PER_MILLE };
+        let series = vec![Series { name: "from request to first byte".to_owned(), node: -1, values }];
+        self.chart("first-byte", "Object store: time to first byte", of, series)
+    }
+
     fn open_flows(&self) -> Option<Chart> {
         let mut by_service: BTreeMap<&str, Vec<&Flow>> = BTreeMap::new();
         for flow in &self.result.flows {
@@ -323,6 +349,8 @@ pub fn charts(result: &RunResult) -> Vec<Chart> {
         maker.windows(),
         maker.disks(),
         maker.processors(),
+        maker.store(),
+        maker.first_bytes(),
         maker.open_flows(),
     ];
     all.into_iter().flatten().collect()
@@ -360,5 +388,22 @@ mod tests {
     fn a_quantum_leaves_four_digits() {
         assert!((quantum([12.0, 9_999.0].into_iter()) - 1.0).abs() < 1e-12);
         assert!((quantum([500_000.0].into_iter()) - 100.0).abs() < 1e-9);
+    }
+
+    /// Two steps in one cell: three GETs that waited 300 ms together, one that waited 50.
+    #[test]
+    fn the_time_to_first_byte_is_a_mean_over_requests() {
+        let store = crate::StoreUse {
+            request_series: vec![4, 0, 2],
+            first_byte_series: vec![3, 0, 1],
+            wait_series: [300, 0, 50].map(Time::from_ms).to_vec(),
+            ..crate::StoreUse::default()
+        };
+        let result = RunResult { object_store: Some(store), ..RunResult::default() };
+        let maker = Maker { result: &result, group: 2, step_s: 1.0 };
+        let values = |chart: Option<Chart>| chart.expect("it has values").series.remove(0).values;
+        assert_eq!(values(maker.first_bytes()), [100, 50]);
+        assert_eq!(values(maker.store()), [4, 2]);
+        assert_eq!(maker.store().expect("it has").series.len(), 1, "nothing was refused, no connection opened");
     }
 }

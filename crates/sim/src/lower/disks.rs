@@ -83,6 +83,23 @@ pub(super) fn room_for_blocks(disk: &Disk, overrides: &Storage) -> Bytes {
     disk_spec(disk, overrides).capacity() * u64::from(disks)
 }
 
+/// How long a spare for a member of an array takes to be filled: at the array's rate, or as fast as its disk writes.
+pub fn fill_time(disk: &Disk, overrides: &Storage) -> Time {
+    let spec = disk_spec(disk, overrides);
+    let written = match spec {
+        // Tracks take equally long, whatever zone they are in.
+        DiskSpec::Rotating(rotating) => u64::midpoint(rotating.write.outer.as_bps(), rotating.write.inner.as_bps()),
+        DiskSpec::Flash(flash) => flash.write_rate.as_bps(),
+    };
+    let rate = written.min(ArraySpec::SYNC_SPEED.as_bps());
+    Time::from_secs_f64(spec.capacity().get() as f64 * 8.0 / rate.max(1) as f64)
+}
+
+/// The level of an array, in the engine's words.
+pub const fn raid(array: &Array) -> storage::RaidLevel {
+    level(array.level)
+}
+
 /// What a disk holds.
 fn data(disk: &Disk) -> Vec<Data> {
     let mut held: Vec<Data> = disk.role.iter().flat_map(|role| held_by(*role)).copied().collect();

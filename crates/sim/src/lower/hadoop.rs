@@ -1,6 +1,6 @@
 //! A scenario's jobs and Hadoop settings in the terms of `hadoop`.
 
-use super::disks;
+use super::{disks, power};
 use crate::cluster::SURE_OF_SHARED;
 use hadoop::hdfs::{BalancerConfig, ErasureCode, HdfsConfig};
 use hadoop::mapreduce::{
@@ -26,7 +26,7 @@ pub(super) fn node_infos(scenario: &Scenario) -> Vec<NodeInfo> {
     let info = |(number, node): (usize, &scenario::NodeSpec)| NodeInfo {
         rack: node.rack - 1,
         host: node.host.unwrap_or(shared + units::count(number)),
-        disks: disks::places(&node.disks, node.first_disk),
+        disks: disks::places(&node.disks, node.first_disk).with_gears(power::gears_of_disks(scenario, node)),
     };
     nodes.iter().enumerate().map(info).collect()
 }
@@ -87,7 +87,7 @@ fn hdfs(scenario: &Scenario) -> HdfsConfig {
         socket_timeout: hdfs.socket_timeout,
         handlers: hdfs.handlers,
         call_service: hdfs.call_cost,
-        read_order: super::power::read_order(scenario),
+        read_order: power::read_order(scenario),
         even_input: scenario.hdfs.placement.kind == PlacementKind::Even,
         send_buffer: scenario.tcp.send_buffer,
         balancer: hdfs.balancer.as_ref().map(|balancer| BalancerConfig {

@@ -4,7 +4,7 @@ mod air;
 mod bonds;
 mod capacity;
 mod check;
-mod disks;
+pub mod disks;
 mod energy;
 mod hadoop;
 mod hosts;

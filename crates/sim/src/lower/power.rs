@@ -5,7 +5,7 @@ use crate::hosts::MachinePower;
 use crate::manager::ManagerSpec;
 use hadoop::hdfs::ReadOrder;
 use scenario::{
-    Check, Disk, DiskRole, DriveProfile, Job, Power, PowerPolicy, RaidLevel, RestDepth, Scenario, StartCost,
+    Check, Disk, DiskRole, DriveProfile, Job, NodeSpec, Power, PowerPolicy, RaidLevel, RestDepth, Scenario, StartCost,
 };
 use storage::DiskSpec;
 use storage::power::figures::backup_capacity;
@@ -141,21 +141,34 @@ fn own_profile(own: &DriveProfile) -> Profile {
 /// The power of a machine's disks; none where the scenario says it of none of them.
 pub(super) fn machine(scenario: &Scenario, power: &Power, disks: &[Disk]) -> Option<MachinePower> {
     let settings = settings(power);
+    let gears = gears(scenario, disks);
+    let profile = |(disk, gear)| Some((profile_of(scenario, power, disk)?, gear));
+    let profiles: Vec<_> = disks.iter().zip(gears).map(profile).collect();
+    profiles.iter().any(Option::is_some).then_some(MachinePower { settings, profiles })
+}
+
+/// By disk of a node: its gear, 0 of those that are no backup disks.
+fn gears(scenario: &Scenario, disks: &[Disk]) -> Vec<u32> {
     let backups = units::count(disks.iter().filter(|disk| is_backup(disk)).count());
     let mut number = 0;
-    let mut gear = |disk: &Disk| {
+    let gear = |disk: &Disk| {
         if !is_backup(disk) {
             return 0;
         }
         number += 1;
         gear_of(number - 1, backups, scenario.hdfs.replication)
     };
-    let profile = |disk: &Disk| {
-        let gear = gear(disk);
-        Some((profile_of(scenario, power, disk)?, gear))
-    };
-    let profiles: Vec<_> = disks.iter().map(profile).collect();
-    profiles.iter().any(Option::is_some).then_some(MachinePower { settings, profiles })
+    disks.iter().map(gear).collect()
+}
+
+/// Under policy `gears`, by disk of a node's machine, the further replica that it holds; empty under others, where each
+/// backup disk holds any.
+pub(super) fn gears_of_disks(scenario: &Scenario, node: &NodeSpec) -> Vec<u32> {
+    if scenario.power.as_ref().is_none_or(|power| power.policy != PowerPolicy::Gears) {
+        return Vec::new();
+    }
+    let others = std::iter::repeat_n(0, node.first_disk as usize);
+    others.chain(gears(scenario, &node.disks)).collect()
 }
 
 /// The gear of a backup disk of a node: these are dealt to the further replicas in equal runs.

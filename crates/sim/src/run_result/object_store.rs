@@ -34,6 +34,7 @@ pub(super) fn fill(scenario: &Scenario, driver: &Driver, interfaces: &[Interface
         longest_first_byte: done.longest_first_byte,
         waited_for_connection: done.waited_for_connection,
         backed_off: done.backed_off,
+        ..StoreUse::default()
     });
     let accounted = [
         ("received", done.received.get()),

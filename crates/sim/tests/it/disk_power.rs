@@ -199,6 +199,34 @@ fn no_policy_beats_the_oracle() {
     }
 }
 
+/// Three replicas, and three backup disks: two for the second, one for the third. Under policy `gears` each of the two
+/// gears takes one replica of all that is written; under others every backup disk takes a third of both. What is still in
+/// the 64 MiB of a node's memory at the end is on no disk.
+#[test]
+fn a_gear_holds_one_replica_of_everything() {
+    let text = JOB
+        .replace("replication = 2", "replication = 3")
+        .replace("role = \"backup\"", "role = \"backup\"\ncount = 3")
+        .replace("idle-power", "memory = \"64 MiB\"\nidle-power")
+        .replace(
+            "job = { workload = \"wordcount\", input = \"1536 MiB\", map-cpu = 400 }",
+            "job = { workload = \"dfsio-write\", input = \"1536 MiB\", files = 6 }",
+        );
+    let written = |policy: &str| {
+        let result = run(&text, &[&format!("power.policy={policy}")]);
+        [1, 2].map(|gear| {
+            let of_gear = backups(&result).filter(|disk| power(disk).gear == gear);
+            of_gear.map(|disk| disk.written.get()).sum::<u64>()
+        })
+    };
+    let (replica, memory) = (1536_u64 << 20, 3 * (64_u64 << 20));
+    for bytes in written("gears") {
+        assert!((replica - memory..=replica + (8 << 20)).contains(&bytes), "{bytes} bytes of {replica}");
+    }
+    let [first, second] = written("timeout");
+    assert!(first > second + second / 2, "without gears two disks of three take two thirds: {first} and {second}");
+}
+
 /// Many writes keep the backups up; few let them rest.
 #[test]
 fn backups_stay_up_while_writes_are_many() {

@@ -17,6 +17,7 @@ mod fuzz_scenario;
 mod incast_short;
 mod jobs;
 mod limits;
+mod losses;
 mod marking;
 mod master;
 mod matrix;

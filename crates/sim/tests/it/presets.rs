@@ -23,6 +23,26 @@ fn each_node_that_a_scenario_can_name_runs_a_job() {
     }
 }
 
+/// Servers of this decade draw what SPECpower_ssj2008 measured idle and at full load, to a watt, and their networks are of
+/// 10, 25 and 100 Gbit/s: a job on them is done sooner the faster they are, until links are not what it waits for.
+#[test]
+fn servers_of_this_decade_draw_what_was_measured() {
+    for (preset, idle, full) in [("epyc-9654", 115.0, 630.0), ("xeon-8480", 147.0, 836.0)] {
+        let scenario = sim::parse("test.toml", JOB, &[format!("node.preset={preset}")]).expect("it is right");
+        let node = &scenario.node;
+        let watts = |power: units::Power| power.as_watts();
+        let drawn = watts(node.idle_power.expect("it is known")) + watts(node.core_power) * f64::from(node.cores);
+        assert_eq!(node.idle_power.map(watts), Some(idle));
+        assert!((drawn - full).abs() < 1.0, "{preset}: {drawn} W at full load, not {full}");
+        let time = |rate: &str| {
+            let sets = [format!("node.preset={preset}"), format!("network.rate={rate}"), "job.input=1 GB".to_owned()];
+            finishes(JOB, &[sets.as_slice(), &["run.fidelity=flow".to_owned()]].concat())
+        };
+        let times = [time("1 Gbit/s"), time("10 Gbit/s"), time("25 Gbit/s"), time("100 Gbit/s")];
+        assert!(times[0] > times[1] && times.is_sorted_by(|slow, fast| slow >= fast), "{preset}: {times:?}");
+    }
+}
+
 #[test]
 fn each_disk_that_a_scenario_can_name_runs_a_job() {
     for preset in DiskPreset::ALL {
