@@ -10,6 +10,7 @@ use crate::ids::{AttemptId, ContainerId, JobId, NodeId, Process, ReadId};
 use crate::object_store::ObjectStore;
 use crate::platform::Platform;
 use crate::yarn::NODE_PROCESS;
+use des::Index;
 use units::Bytes;
 
 /// Whether a node has a job's files.
@@ -31,12 +32,11 @@ pub(crate) enum Waiter {
 }
 
 /// Whether a NodeManager has S3A at work, which its first file from the object store starts.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone, Copy)]
 pub(super) enum NodeS3a {
     #[default]
     No,
-    /// These jobs' files wait for it.
-    Starting(Vec<JobId>),
+    Starting,
     Started,
 }
 
@@ -58,14 +58,15 @@ impl MapReduce {
         let (process, reader) = (Process { node, id: NODE_PROCESS }, Reader::Localise { job, node });
         let of_store = usize::from(files.partitions.is_some());
         if let Some(list) = files.partitions.filter(|_| *next == 0) {
-            match &mut self.s3a[node.0 as usize] {
+            let s3a = &mut self.s3a[node.0 as usize];
+            match s3a {
                 NodeS3a::Started => {
                     *next += 1;
                     platform.store.download(platform.ctx, process, list, reader);
                 }
-                NodeS3a::Starting(jobs) => jobs.push(job),
-                state @ NodeS3a::No => {
-                    *state = NodeS3a::Starting(vec![job]);
+                NodeS3a::Starting => {}
+                NodeS3a::No => {
+                    *s3a = NodeS3a::Starting;
                     platform.ctx.compute(node, platform.store.config().start_cpu, Request::NodeStartedS3a(node));
                 }
             }
@@ -81,12 +82,13 @@ impl MapReduce {
             }
         }
     }
-    /// A NodeManager has S3A at work.
+    /// A NodeManager has S3A at work: lists of partitions that were to be its next files can be fetched.
     pub(super) fn node_started_s3a(&mut self, platform: &mut Platform, node: NodeId) {
-        let before = std::mem::replace(&mut self.s3a[node.0 as usize], NodeS3a::Started);
-        if let NodeS3a::Starting(jobs) = before {
-            for job in jobs {
-                self.fetch_next(platform, job, node);
+        self.s3a[node.0 as usize] = NodeS3a::Started;
+        for job in 0..self.files.len() {
+            let waits = matches!(self.files[job].nodes[node.0 as usize], Localised::Fetching(0, _));
+            if waits && self.files[job].partitions.is_some() {
+                self.fetch_next(platform, JobId::from_usize(job), node);
             }
         }
     }

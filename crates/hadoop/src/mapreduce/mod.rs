@@ -171,7 +171,7 @@ impl MapReduce {
             tracker: JobTracker::new(nodes, jobs.len(), seed),
             charges,
             files: jobs.iter().map(|_| JobFiles::new(nodes)).collect(),
-            s3a: (0..nodes).map(|_| NodeS3a::No).collect(),
+            s3a: vec![NodeS3a::No; nodes],
             config,
             scheduler,
             seed,
