@@ -5,7 +5,8 @@ use crate::lower::disks::{fill_time, raid};
 use hadoop::{NodeId, hdfs::Hdfs};
 use results::{ArrayLosses, BlockLosses, Losses};
 use scenario::{Disk, NodeSpec, Scenario};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+use std::collections::btree_map::{BTreeMap, Entry};
 use storage::Failing;
 use units::{Bytes, Time};
 
@@ -64,7 +65,8 @@ fn failures(scenario: &Scenario, disk: &Disk) -> Option<f64> {
 /// Blocks of HDFS: lost when the disks of all their replicas, or of too many of their parts, are down together.
 fn of_blocks(scenario: &Scenario, nodes: &[NodeSpec], hdfs: &Hdfs) -> Option<BlockLosses> {
     let place = |(node, disk): (NodeId, u32)| Some(volume(nodes.get(node.0 as usize)?, node.0, disk));
-    let mut exposed = Vec::new();
+    // How many blocks each set of disks holds, and how many of the set have to be lost before they are.
+    let mut exposed: BTreeMap<(Vec<Volume>, usize), u64> = BTreeMap::new();
     let mut stored: BTreeMap<Volume, (u64, Bytes)> = BTreeMap::new();
     let mut failing: BTreeMap<Volume, Failing> = BTreeMap::new();
     for (block, record) in hdfs.namespace().blocks() {
@@ -76,11 +78,13 @@ fn of_blocks(scenario: &Scenario, nodes: &[NodeSpec], hdfs: &Hdfs) -> Option<Blo
             let held = stored.entry(volume).or_default();
             *held = (held.0 + 1, held.1 + piece);
             let own = spec.disks.get(disk.checked_sub(spec.first_disk)? as usize)?;
-            failing.insert(volume, Failing { failures: failures(scenario, own)?, repair: 0.0 });
+            if let Entry::Vacant(first) = failing.entry(volume) {
+                first.insert(Failing { failures: failures(scenario, own)?, repair: 0.0 });
+            }
         }
         let mut set = disks.into_iter().map(place).collect::<Option<Vec<Volume>>>()?;
         set.sort_unstable();
-        exposed.push((set, fatal));
+        *exposed.entry((set, fatal)).or_default() += 1;
     }
     let others = scenario.cluster.workers.saturating_sub(1).max(1);
     let repair = |(blocks, bytes): (u64, Bytes)| {
@@ -97,21 +101,17 @@ fn of_blocks(scenario: &Scenario, nodes: &[NodeSpec], hdfs: &Hdfs) -> Option<Blo
         failing.repair = hours(repair);
         longest = longest.max(repair);
     }
-    let rate = |(set, fatal): &(Vec<Volume>, usize)| {
+    let (mut losses_per_year, mut blocks_per_year) = (0.0, 0.0);
+    for ((set, fatal), count) in &exposed {
         // Replicas of nodes that share a disk are one.
         let alike: BTreeSet<Volume> = set.iter().copied().collect();
         let shared = set.len() - alike.len();
         let places: Vec<Failing> = alike.iter().filter_map(|volume| failing.get(volume).copied()).collect();
-        Failing::losses_per_hour(&places, fatal.saturating_sub(shared).max(1)) * HOURS
-    };
-    let blocks = exposed.len() as u64;
-    let blocks_per_year = exposed.iter().map(rate).sum();
-    let sets: BTreeSet<(Vec<Volume>, usize)> = exposed.into_iter().collect();
-    (blocks > 0).then(|| BlockLosses {
-        blocks,
-        sets: sets.len() as u64,
-        repair: longest,
-        losses_per_year: sets.iter().map(rate).sum(),
-        blocks_per_year,
-    })
+        let rate = Failing::losses_per_hour(&places, fatal.saturating_sub(shared).max(1)) * HOURS;
+        losses_per_year += rate;
+        blocks_per_year += rate * *count as f64;
+    }
+    let blocks = exposed.values().sum();
+    let sets = exposed.len() as u64;
+    (blocks > 0).then_some(BlockLosses { blocks, sets, repair: longest, losses_per_year, blocks_per_year })
 }
