@@ -52,6 +52,8 @@ pub(super) fn warn(scenario: &Scenario, tree: &Tree, warnings: &mut Problems) {
         }
     }
     check.ignored_sack();
+    check.slow_start_at_ssthresh();
+    check.repairs_without_failures();
     check.late_faults();
     check.jvm_reuse();
     for (i, job) in scenario.job.iter().enumerate() {
@@ -103,6 +105,29 @@ impl Check<'_> {
             let (verb, other) = if forced { ("on", "newreno") } else { ("off", "sack-reno") };
             let message = format!("control {} turns SACK {verb}, whatever `sack` says", control.word());
             self.says("tcp.sack", message, format!("leave `sack` out, or `control = \"{other}\"`"));
+        }
+    }
+
+    /// Where slow start counts every byte it ends at ssthresh, so that nothing of it is left there.
+    fn slow_start_at_ssthresh(&mut self) {
+        if self.scenario.tcp.start_at_ssthresh && self.scenario.tcp.abc_limit == 0 {
+            let message = "it has no effect without `abc-limit`: slow start takes no more than is left to ssthresh";
+            self.says("tcp.start-at-ssthresh", message, "`abc-limit = 1`, as the hosts had that it is of");
+        }
+    }
+
+    /// Times of repair where no disk is said to fail.
+    fn repairs_without_failures(&mut self) {
+        let nodes = self.scenario.nodes();
+        if nodes.iter().flat_map(|node| &node.disks).any(|disk| disk.failure_rate.is_some()) {
+            return;
+        }
+        let arrays = (0..self.scenario.node.disk.len()).map(|disk| format!("node.disk.{disk}.array.replace"));
+        for path in std::iter::once("hdfs.repair".to_owned()).chain(arrays) {
+            if self.tree.get(&path).is_some() {
+                let message = "it has no effect: no disk has a `failure-rate`, so no losses are to be expected";
+                self.says(&path, message, "`node.disk = [{ failure-rate = 0.01 }]`, or leave it out");
+            }
         }
     }
 

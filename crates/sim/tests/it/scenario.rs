@@ -197,6 +197,13 @@ fn what_goes_against_expectation_is_said_with_its_place() {
             "flows have no queues, and of TCP only windows, rates and timeouts",
         ),
         ("[run]\nfidelity = \"flow\"\n[tcp]\nnagle = false\n[job]", "4:9", "it has no effect"),
+        ("[tcp]\nstart-at-ssthresh = true\n[job]", "2:21", "no effect without `abc-limit`"),
+        ("[hdfs]\nrepair = \"1 h\"\n[job]", "2:10", "no disk has a `failure-rate`"),
+        (
+            "[[node.disk]]\narray = { level = \"raid-5\", replace = \"1 h\" }\n[job]",
+            "2:39",
+            "no disk has a `failure-rate`",
+        ),
         ("[cost]\nenergy = 0.3\n[job]", "2:10", "what nodes draw is not known, so energy costs nothing"),
         ("[cost]\nstore-writes = 0.005\n[job]", "2:16", "there is no object store"),
         ("[cost]\nincrement = \"1 h\"\n[job]", "2:13", "nodes have no price"),
