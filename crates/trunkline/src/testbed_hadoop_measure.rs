@@ -102,11 +102,6 @@ pub fn measure(
         }
         shown.show(clock.elapsed(), progress);
     };
-    let mut say = |what: &str| {
-        if !quiet {
-            eprintln!("{what}");
-        }
-    };
     let has_faults = !scenario.faults.is_empty() && !args.without_faults;
     let mut session = if has_faults { Some(FaultSession::open(&cluster.layout)?) } else { None };
     let mut submitted = || session.as_mut().map_or(Ok(()), |session| session.submitted(hadoop::now_ms()));
