@@ -1,6 +1,6 @@
 # What open.tcl and vectors.tcl have in common: a sender and a path of 23.17 ms each way that takes next to no time per
-# packet, and loses the packets of the numbers in `lost`, counted as sent. It reads `agent` (Sack, NewReno or Linux-reno), `restart`
-# (slow_start_restart_) and `lost`, and makes `ns` and `tcp`.
+# packet, and loses the packets of the numbers in `lost`, counted as sent. It reads `agent` (Sack, NewReno, Linux-reno),
+# `restart` (slow_start_restart_) and `lost`, and makes `ns` and `tcp`.
 set ns [new Simulator]
 source [file join [file dirname [info script]] .. .. .. .. sim tests it reference common.tcl]
 $ns use-scheduler Heap
