@@ -13,6 +13,11 @@ export function el<K extends keyof HTMLElementTagNameMap>(
   return node;
 }
 
+/** A text whose parts between backticks are keys and settings. */
+export function withCode(text: string): Child[] {
+  return text.split('`').map((part, k) => (k % 2 === 1 ? el('code', {}, part) : part));
+}
+
 /** A labelled choice among values and their texts; the first one stands at the start, or `now`. */
 export function select<T extends string>(
   label: string,

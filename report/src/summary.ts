@@ -2,7 +2,7 @@
 
 import { completionPlot, MOST_CURVES } from './completion';
 import type { Balance, Comparison, Count, Fact, Flows, Job, ReportData, Spark, Traffic } from './data';
-import { el, section } from './dom';
+import { el, section, withCode } from './dom';
 import { errorTable } from './errors';
 import { causeBar } from './causes';
 import { connections } from './flows';
@@ -89,7 +89,7 @@ export function header(data: ReportData, themeButton: HTMLElement): HTMLElement 
   // Flow level counts what it cannot foresee: the times above it are then too short, and by how much is not known.
   const doubts = data.events
     .filter((event) => event.kind === 'overflow')
-    .map((event) => el('p', { class: 'doubt' }, `These times may be far too short: ${event.text}`));
+    .map((event) => el('p', { class: 'doubt' }, 'These times may be far too short: ', ...withCode(event.text)));
   return el('header', {}, titled(data.title, data.changes, themeButton), ...lines, ...doubts);
 }
 

@@ -340,9 +340,10 @@ test('what a run cost is in its summary, and that its times are not to be believ
       { label: 'all', value: '0.0437 USD' },
       { label: 'nodes', value: '0.0437 USD' },
     ],
-    events: [{ at_s: 0.01, node: -1, kind: 'overflow', text: 'bursts overflow queues by about 900 packets' }],
+    events: [{ at_s: 0.01, node: -1, kind: 'overflow', text: 'bursts overflow queues: `run.fidelity` does' }],
   });
-  expect(await page.textContent('header')).toMatch(/no job.*far too short: bursts overflow queues by about 900 packets/);
+  expect(await page.textContent('header')).toMatch(/no job.*far too short: bursts overflow queues: run.fidelity does/);
+  expect(await page.textContent('.doubt code')).toBe('run.fidelity');
   expect(await page.textContent('#summary')).toContain('Costall0.0437 USDnodes0.0437 USD');
   await page.screenshot({ path: `${SHOTS}overflow.png`, fullPage: true });
   expect(troubles).toEqual([]);
