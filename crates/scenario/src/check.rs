@@ -114,15 +114,8 @@ impl Check<'_> {
 
     /// What is hot by its power must say what it draws, and what is low on charge what it holds.
     fn throttles(&mut self) {
-        let scenario = self.scenario;
-        let own = [
-            ("node".to_owned(), Some(&scenario.node)),
-            ("cluster.master".to_owned(), scenario.cluster.master.as_ref()),
-        ];
-        let groups = scenario.cluster.group.iter().enumerate();
-        let groups = groups.map(|(i, group)| (format!("cluster.group.{i}.node"), group.node.as_ref()));
-        for (path, node) in own.into_iter().chain(groups) {
-            let Some((node, throttle)) = node.and_then(|node| Some((node, node.throttle.as_ref()?))) else { continue };
+        for (path, node) in self.scenario.described() {
+            let Some(throttle) = node.throttle.as_ref() else { continue };
             if throttle.sustained.is_none() && throttle.low_battery.is_none() {
                 let message = "nothing says when the processor runs slower";
                 self.says(&format!("{path}.throttle"), message, "add `sustained`, or `low-battery`");

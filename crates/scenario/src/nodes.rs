@@ -36,6 +36,14 @@ impl Scenario {
         }
     }
 
+    /// Hardware as it is written down, each with the path of its keys: nodes', the master's own, groups' own.
+    pub(crate) fn described(&self) -> Vec<(String, &Node)> {
+        let groups = self.cluster.group.iter().enumerate();
+        let groups = groups.map(|(i, group)| (format!("cluster.group.{i}.node"), group.node.as_ref()));
+        let own = [("node".to_owned(), Some(&self.node)), ("cluster.master".to_owned(), self.cluster.master.as_ref())];
+        own.into_iter().chain(groups).filter_map(|(path, node)| Some((path, node?))).collect()
+    }
+
     /// The master, then the workers.
     pub fn nodes(&self) -> Vec<NodeSpec> {
         let (workers, racks) = (self.cluster.workers, self.racks());

@@ -3,7 +3,7 @@
 use super::check::Check;
 use super::problem::Problems;
 use super::tree::{Tree, Value};
-use super::{Control, Fidelity, Generation, Job, JobCodec, Node, Scenario, Tcp};
+use super::{Control, Disk, Fidelity, Generation, Job, JobCodec, Node, Scenario, Tcp};
 use units::Quantity;
 
 /// Keys of `[network]` that say something of queues.
@@ -116,18 +116,22 @@ impl Check<'_> {
         }
     }
 
-    /// Times of repair where no disk is said to fail.
+    /// Times of repair of what is not said to fail.
     fn repairs_without_failures(&mut self) {
-        let nodes = self.scenario.nodes();
-        if nodes.iter().flat_map(|node| &node.disks).any(|disk| disk.failure_rate.is_some()) {
-            return;
-        }
-        let arrays = (0..self.scenario.node.disk.len()).map(|disk| format!("node.disk.{disk}.array.replace"));
-        for path in std::iter::once("hdfs.repair".to_owned()).chain(arrays) {
-            if self.tree.get(&path).is_some() {
-                let message = "it has no effect: no disk has a `failure-rate`, so no losses are to be expected";
-                self.says(&path, message, "`node.disk = [{ failure-rate = 0.01 }]`, or leave it out");
+        let without = |disk: &Disk| disk.failure_rate.is_none();
+        let help = "`failure-rate = 0.01` for 1 % a year, or leave it out";
+        let described = self.scenario.described();
+        for (path, node) in &described {
+            for (i, _) in node.disk.iter().enumerate().filter(|(_, disk)| without(disk)) {
+                let path = format!("{path}.disk.{i}.array.replace");
+                if self.tree.get(&path).is_some() {
+                    self.says(&path, "it has no effect: the array's disks have no `failure-rate`", help);
+                }
             }
+        }
+        let none_fails = described.iter().flat_map(|(_, node)| &node.disk).all(without);
+        if none_fails && self.tree.get("hdfs.repair").is_some() {
+            self.says("hdfs.repair", "it has no effect: no disk has a `failure-rate`", help);
         }
     }
 

@@ -202,7 +202,13 @@ fn what_goes_against_expectation_is_said_with_its_place() {
         (
             "[[node.disk]]\narray = { level = \"raid-5\", replace = \"1 h\" }\n[job]",
             "2:39",
-            "no disk has a `failure-rate`",
+            "the array's disks have no `failure-rate`",
+        ),
+        (
+            "[node]\ndisk = { failure-rate = 0.01 }\n[[cluster.group]]\ncount = 4\n\
+             node.disk = { array = { level = \"raid-5\", replace = \"1 h\" } }\n[job]",
+            "5:53",
+            "the array's disks have no `failure-rate`",
         ),
         ("[cost]\nenergy = 0.3\n[job]", "2:10", "what nodes draw is not known, so energy costs nothing"),
         ("[cost]\nstore-writes = 0.005\n[job]", "2:16", "there is no object store"),
