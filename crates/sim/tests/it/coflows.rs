@@ -88,15 +88,3 @@ fn bytes_are_scaled_and_a_lost_flow_fails_its_coflow_alone() {
     assert!(two.finish.is_none(), "worker 2 is down when the second comes");
     assert_eq!((result.traffic[0].begun, result.traffic[0].completed), (2, 0));
 }
-
-#[test]
-fn a_wrong_coflow_is_named() {
-    for (set, expected) in [
-        ("traffic.0.coflow=[]", "coflow traffic has no `coflow`"),
-        ("traffic.0.coflow.0.to=[\"worker-9\"]", "there is no `worker-9`"),
-        ("traffic.0.coflow.1.bytes=[\"1 MB\", \"2 MB\", \"3 MB\"]", "3 sizes for 2 receivers"),
-    ] {
-        let error = sim::parse("test.toml", TWO, &[set.to_owned()]).expect_err(set);
-        assert!(format!("{error:?}").contains(expected), "{error:?}");
-    }
-}

@@ -229,19 +229,3 @@ fn a_scheduler_that_spares_batteries_delays_the_first_that_is_empty() {
     let left = spared.energy.as_ref().unwrap().nodes[1].battery.unwrap().1;
     assert!(empty(&spared).is_some() || left.as_joules() > 0.0);
 }
-
-#[test]
-fn throttling_and_sparing_say_what_they_need() {
-    let cases = [
-        ("node = { throttle = { sustained = '1 W' } }", "what the node draws is not known"),
-        ("node = { preset = 'nexus7', throttle = {} }", "nothing says when the processor runs slower"),
-        ("node = { idle-power = '1 W', throttle = { low-battery = 0.2 } }", "the node has no battery"),
-        ("node = { preset = 'nexus7', charge = 0.0 }", "0 is out of range"),
-        ("mapreduce = { spare-batteries = 0.2 }", "no worker has a battery"),
-    ];
-    for (text, expected) in cases {
-        let text = format!("{text}\njob = {{}}");
-        let error = sim::parse("test", &text, &[]).expect_err(&text).to_string();
-        assert!(error.contains(expected), "{text}: {error}");
-    }
-}

@@ -35,7 +35,6 @@ mod scenario;
 mod scenario_traffic;
 mod slow_links;
 mod spark;
-mod spark_checks;
 mod stripe;
 mod stripe_paths;
 mod support;

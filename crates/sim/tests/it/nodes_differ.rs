@@ -115,23 +115,3 @@ fn an_access_point_differs_from_its_stations() {
     assert!(link(&own, "ap-1 -> air").queue_max <= 20);
     assert!(link(&alike, "ap-1 -> air").queue_max > 20);
 }
-
-/// What cannot be, with its place.
-#[test]
-fn stations_that_cannot_be_are_refused() {
-    let cases = [
-        ("network.wifi.node=[{ nodes = 'worker-9', driver = {} }]", "there is no `worker-9`"),
-        (
-            "network.wifi.node=[{ nodes = 'worker-1', driver = {}, queue = { kind = 'fq-codel' } }]",
-            "the transmit queue of worker-1's driver is first in, first out",
-        ),
-        ("network.wifi.node=[{ driver = 'nexus8' }]", "did you mean `nexus7`?"),
-        ("network.wifi.node=[{ driver = { round = '1 min' } }]", "out of range"),
-        ("network.wifi.access-point=[{ at = ['1 m', '1 m'], queue = { packets = 0 } }]", "out of range"),
-    ];
-    for (set, expected) in cases {
-        let text = "network = { topology = \"wifi\" }\ntraffic = [{}]";
-        let error = sim::parse("test.toml", text, &[set.to_owned()]).expect_err(set).to_string();
-        assert!(error.contains(expected), "{set}: {error}");
-    }
-}

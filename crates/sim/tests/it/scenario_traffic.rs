@@ -1,6 +1,6 @@
-//! Traffic in scenarios: what is refused and with which words, the files it names, and the load it offers.
+//! Traffic in scenarios: sizes and links that the engine refuses, and the load it offers.
 
-use scenario::{Scenario, SizeKind};
+use scenario::Scenario;
 use std::ops::ControlFlow;
 use units::{Bytes, Time};
 
@@ -16,73 +16,15 @@ fn refused(text: &str, words: &[&str]) {
 }
 
 #[test]
-fn what_contradicts_itself_is_refused() {
+fn what_only_the_engine_knows_is_refused() {
     let poisson = "[[traffic]]\nkind = \"poisson\"\nname = \"web\"\n";
     for (keys, words) in [
         ("sizes = { kind = \"pareto\", shape = 1.0 }", vec!["no mean", "test.toml:4"]),
         ("bytes = \"1 MB\"\nsizes = { kind = \"pareto\", most = \"1 MB\" }", vec!["the mean must be below the cap"]),
-        ("sizes = { kind = \"uniform\", least = \"2 MB\", most = \"1 MB\" }", vec!["no size lies from"]),
-        ("sizes = { kind = \"cdf\" }", vec!["no `file`"]),
-        ("sizes = { kind = \"web-serch\" }", vec!["did you mean `web-search`"]),
         ("sizes = { kind = \"cdf\", point = [{ bytes = \"1 KB\", share = 0.5 }] }", vec!["the last share is 0.5"]),
-        ("load = 0.5\ninterval = \"1 ms\"", vec!["`interval` says already"]),
-        ("load-link = \"worker-1\"", vec!["does not say which load"]),
         ("load = 0.5\nload-link = \"worker-99\"", vec!["there is no link `worker-99`"]),
-        ("after = \"wev\"", vec!["there is no traffic `wev`", "did you mean `web`"]),
-        ("stop = \"1 s\"\nafter = \"web\"", vec!["it waits for `web`"]),
-        ("stop = \"1 s\"\nafter = \"long-2\"\n[[traffic]]", vec!["traffic `long-2` never ends"]),
     ] {
         refused(&format!("{poisson}{keys}"), &words);
-    }
-    refused(
-        "[[traffic]]\nbytes = \"1 MB\"\nafter = \"b\"\nname = \"a\"\n[[traffic]]\nname = \"b\"\nafter = \"a\"\nbytes = \"1 MB\"",
-        &["it waits for `b`", "it waits for `a`"],
-    );
-    refused("[[traffic]]\nload = 0.5", &["long traffic has no `load`"]);
-    refused("[[traffic]]\nsizes = { kind = \"pareto\" }", &["long traffic sends `bytes`"]);
-    refused("[[traffic]]\nkind = \"partition-aggregate\"\nrequest = \"0 B\"", &["a request of nothing"]);
-}
-
-#[test]
-fn a_list_of_flows_may_name_its_columns_and_wrong_ones_are_named() {
-    let scenario = || parse("[[traffic]]\nkind = \"csv\"\nfile = \"flows.csv\"").expect("right");
-    let mut named = scenario();
-    let text = "from,to,bytes,start\nworker-1,worker-2,1000,0.5\n";
-    named.take_flows(0, "flows.csv", text).expect("right");
-    let mut plain = scenario();
-    plain.take_flows(0, "flows.csv", "0.5,worker-1,worker-2,1000").expect("right");
-    assert_eq!(named, plain);
-    for header in ["src,dst,size,time", "start,from,to", "start,from,to,bytes,priority"] {
-        let error = scenario().take_flows(0, "flows.csv", &format!("{header}\n0,worker-1,worker-2,5\n"));
-        let error = error.expect_err(header).to_string();
-        assert!(error.contains("are not those of a list of flows"), "{error}");
-        assert!(error.contains("start, from, to, bytes") && error.contains("flows.csv:1"), "{error}");
-    }
-}
-
-#[test]
-fn a_distribution_comes_from_a_file_as_shares_or_per_cent() {
-    let scenario =
-        || parse("[[traffic]]\nkind = \"poisson\"\nsizes = { kind = \"cdf\", file = \"sizes.txt\" }").expect("right");
-    assert_eq!(scenario().size_files(), [(0, "sizes.txt".to_owned())]);
-    let mut shares = scenario();
-    shares.take_sizes(0, "sizes.txt", "# bytes share\n0 0\n1000 0.5\n9000, 1\n").expect("right");
-    let mut percent = scenario();
-    percent.take_sizes(0, "sizes.txt", "0 0\n1000 50\n9000 100\n").expect("right");
-    assert_eq!(shares, percent);
-    let points: Vec<_> = shares.traffic[0].sizes.point.iter().map(|point| (point.bytes.get(), point.share)).collect();
-    assert_eq!(points, [(0, 0.0), (1_000, 0.5), (9_000, 1.0)]);
-    assert_eq!(shares.traffic[0].sizes.kind, SizeKind::Cdf);
-    assert_eq!(parse(&shares.to_toml()).as_ref(), Ok(&shares), "it needs its file no longer");
-    for (text, words) in [
-        ("1000 0.5\n500 1\n", "point 2 lies below the one before it"),
-        ("1000 0.5\n", "the last share is 0.5"),
-        ("1000\n", "a point has 2 fields, and this line 1"),
-        ("1000 half\n", "`half` is not a share"),
-        ("", "at least one point"),
-    ] {
-        let error = scenario().take_sizes(0, "sizes.txt", text).expect_err(text).to_string();
-        assert!(error.contains(words), "{text}: {error}");
     }
 }
 

@@ -32,16 +32,6 @@ fn a_slow_link_carries_a_part_of_its_rate() {
     }
 }
 
-#[test]
-fn what_is_down_or_silent_cannot_be_slow() {
-    let said = |keys: &str| {
-        let text = format!("[[faults]]\nlink = \"worker-1\"\nslow = 0.5\n{keys}\n[job]\n");
-        sim::parse("test.toml", &text, &[]).expect_err("contradictory").to_string()
-    };
-    assert!(said("down-for = \"1 s\"").contains("3:8: only what is up can be slow"));
-    assert!(said("silent = true").contains("3:8: a silent link carries nothing"));
-}
-
 const SORT: &str = r#"
 [cluster]
 workers = 3

@@ -78,20 +78,6 @@ fn a_scaled_workload_moves_the_scaled_volumes() {
     }
 }
 
-#[test]
-fn keys_that_contradict_each_other_are_named() {
-    for (set, expected) in [
-        ("job.0.workload=\"teragen\"", "says itself where its input comes from"),
-        ("job.0.splits=[\"1 MB\"]", "nothing is read that could be split"),
-    ] {
-        let sets = ["job.0.generated=true".to_owned(), set.to_owned()];
-        let error = sim::parse("test.toml", FOUR, &sets).expect_err(set);
-        assert!(format!("{error:?}").contains(expected), "{error:?}");
-    }
-    let error = sim::parse("test.toml", FOUR, &["job.0.shares=[1, 2]".to_owned()]).expect_err("shares");
-    assert!(format!("{error:?}").contains("follows from `mapreduce.bytes-per-reducer`"), "{error:?}");
-}
-
 /// 40 files of 1 MB in one run: read one by one, 40 maps; combined to 10 MB or in a sequence file of blocks of 8 MiB,
 /// few. The NameNode holds the job's own files beside them.
 #[test]
@@ -118,29 +104,6 @@ fn small_files_are_read_as_the_scenario_says() {
     let (maps, archive) = of("archive");
     assert_eq!(maps, 40);
     assert_eq!((alone.files - archive.files, alone.blocks - archive.blocks), (37, 37));
-}
-
-#[test]
-fn files_that_cannot_be_packed_are_named() {
-    for (set, expected) in [
-        ("job.0.generated=true", "nothing is read that could be packed"),
-        ("job.0.workload=dfsio-read", "the files that its control files name"),
-        ("job.0.splits=[\"1 MB\"]", "the splits are given one by one"),
-        ("job.0.input-store=object-store", "the job reads from an object store"),
-        ("hdfs.placement.kind=by-key", "blocks that are placed by key are not packed"),
-        ("hdfs.erasure-coding=rs-3-2", "parts of blocks, which a group of erasure-coded blocks has not"),
-    ] {
-        let sets = ["job.0.packing.kind=archive".to_owned(), set.to_owned()];
-        let error = sim::parse("test.toml", FOUR, &sets).expect_err(set);
-        assert!(format!("{error:?}").contains(expected), "{error:?}");
-    }
-}
-
-#[test]
-fn files_are_not_combined_to_splits_without_end() {
-    let sets = ["job.0.packing.kind=combine", "job.0.packing.split=1 B"].map(str::to_owned);
-    let error = sim::parse("test.toml", FOUR, &sets).expect_err("a split for each byte");
-    assert!(format!("{error:?}").contains("a larger `packing.split`"), "{error:?}");
 }
 
 /// A job of many small files with JVMs that its maps share, and a warning where YARN has none.

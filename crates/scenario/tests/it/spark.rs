@@ -1,15 +1,8 @@
 //! What is wrong with applications of Spark, what is too much for a machine, and what has no effect.
 
-const START: &str = "[[spark.stage]]\nname = \"a\"\ntasks = 2\nshuffle-write = \"1 MB\"\n";
+use crate::support::{parse, refused, warnings};
 
-fn refused(text: &str, sets: &[&str], expected: &str) {
-    let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
-    let error = match sim::parse("spark.toml", text, &sets) {
-        Ok(_) => panic!("it is accepted: {text} {sets:?}"),
-        Err(error) => error.to_string(),
-    };
-    assert!(error.contains(expected), "{text} {sets:?}: {error}");
-}
+const START: &str = "[[spark.stage]]\nname = \"a\"\ntasks = 2\nshuffle-write = \"1 MB\"\n";
 
 #[test]
 fn stages_that_contradict_themselves_are_refused() {
@@ -24,32 +17,32 @@ fn stages_that_contradict_themselves_are_refused() {
         ("works = [\"1 s\"]", "1 values are for 2 tasks"),
     ];
     for (keys, expected) in cases {
-        refused(&next(keys), &[], expected);
+        refused(&next(keys), &[], &[expected]);
     }
-    sim::parse("spark.toml", &next("parents = [\"a\"]\nshares = [0, 1]"), &[]).expect("one of two reads all");
+    parse(&next("parents = [\"a\"]\nshares = [0, 1]"), &[]).expect("one of two reads all");
 }
 
 /// No application takes all memory that a machine has, and no sum of its bytes wraps.
 #[test]
 fn what_is_too_much_is_refused() {
-    refused(START, &["spark.executors=1000", "cluster.workers=101"], "101 workers are 101000 executors");
+    refused(START, &["spark.executors=1000", "cluster.workers=101"], &["101 workers are 101000 executors"]);
     let stages = |count: usize, keys: &str| -> String {
         let stages: Vec<_> = (0..count).map(|i| format!("[[spark.stage]]\nname = \"{i}\"\n{keys}\n")).collect();
         stages.concat()
     };
-    refused(&stages(2, "tasks = 600000"), &[], "all stages have 1200000 tasks");
+    refused(&stages(2, "tasks = 600000"), &[], &["all stages have 1200000 tasks"]);
     // Each pair of stages is within the bound, eleven are not.
     let readers = format!(
         "[[spark.stage]]\nname = \"maps\"\ntasks = 10000\n{}",
         stages(11, "tasks = 1000\nparents = [\"maps\"]")
     );
-    refused(&readers, &[], "110000000 blocks of shuffles are more than memory holds");
+    refused(&readers, &[], &["110000000 blocks of shuffles are more than memory holds"]);
     let hdfs = "[[spark.stage]]\nname = \"scan\"\ntasks = 1000\ninput = \"1 TB\"\ninput-from = \"hdfs\"\n";
-    refused(hdfs, &["hdfs.block=64 KiB"], "input in blocks of 64 KiB is 15259789 blocks");
+    refused(hdfs, &["hdfs.block=64 KiB"], &["input in blocks of 64 KiB is 15259789 blocks"]);
     let most = "1048576 GiB";
     let twice = format!("{START}shuffle-writes = [\"{most}\", \"{most}\"]\n").replace("shuffle-write = \"1 MB\"\n", "");
-    refused(&twice, &[], "they are 2048 TiB together");
-    refused(&stages(1025, &format!("input = \"{most}\"")), &[], "all stages read and write 1049600 TiB");
+    refused(&twice, &[], &["they are 2048 TiB together"]);
+    refused(&stages(1025, &format!("input = \"{most}\"")), &[], &["all stages read and write 1049600 TiB"]);
 }
 
 /// An access point is no executor: a fault of it is one of the network.
@@ -57,16 +50,12 @@ fn what_is_too_much_is_refused() {
 fn a_fault_of_an_access_point_can_run() {
     let wifi = "[network]\ntopology = \"wifi\"\n[network.wifi]\nmode = \"infrastructure\"\n[cluster]\nworkers = 2\n";
     let fault = |node: &str| format!("{START}{wifi}[[faults]]\nat = \"1 s\"\ndown-for = \"1 s\"\nnode = \"{node}\"\n");
-    sim::parse("spark.toml", &fault("ap-1"), &[]).expect("the air is down for a second");
-    refused(&fault("worker-1"), &[], "executors that are lost");
+    parse(&fault("ap-1"), &[]).expect("the air is down for a second");
+    refused(&fault("worker-1"), &[], &["executors that are lost"]);
 }
 
 #[test]
 fn keys_without_effect_are_named() {
-    let warnings = |text: &str| {
-        let (_, warnings) = sim::parse_with_warnings("spark.toml", text, &[]).unwrap_or_else(|e| panic!("{e}"));
-        warnings.to_string()
-    };
     let cases = [
         ("input-from = \"hdfs\"", "the stage has no `input`"),
         ("output-to = \"hdfs\"", "the stage has no `output`"),
@@ -76,14 +65,14 @@ fn keys_without_effect_are_named() {
         ("work-per-mb = \"1 s\"", "the stage reads nothing"),
     ];
     for (key, expected) in cases {
-        let warning = warnings(&format!("{START}{key}\n"));
+        let warning = warnings(&format!("{START}{key}\n"), &[]);
         assert!(warning.contains("it has no effect") && warning.contains(expected), "{key}: {warning}");
     }
     let waits = "[spark]\nlocality-wait = \"1 s\"\nlocality-wait-node = \"2 s\"\n";
-    let warning = warnings(&format!("{waits}{START}"));
+    let warning = warnings(&format!("{waits}{START}"), &[]);
     assert!(warning.contains("`locality-wait-node` says the rest"), "{warning}");
     let heeded = format!("{START}[[spark.stage]]\nname = \"b\"\ntasks = 2\nparents = [\"a\"]\nshares = [1, 2]\n");
     for text in [START, &format!("{heeded}reduce-locality = false\nstreamed = 0.5\nwork-per-mb = \"1 s\"\n")] {
-        assert_eq!(warnings(text), "", "{text}");
+        assert_eq!(warnings(text, &[]), "", "{text}");
     }
 }

@@ -1,0 +1,88 @@
+//! Jobs and the power of nodes: keys that contradict each other.
+
+use crate::support::refused;
+
+const FOUR: &str = r#"
+cluster = { workers = 6, generation = "hadoop1" }
+hdfs = { block = "8 MiB", replication = 2 }
+mapreduce = { bytes-per-reducer = "8 MB", data-scale = 0.25, scheduler = "fair" }
+[[job]]
+name = "shuffles"
+workload = "generic"
+input = "160 MB"
+map-ratio = 0.5
+reduce-ratio = 0.2
+[[job]]
+name = "maps-write"
+workload = "generic"
+submit = "5 s"
+input = "3 B"
+map-ratio = 100
+reducers = 0
+[[job]]
+name = "generates"
+workload = "generic"
+submit = "6 s"
+input = "80 MB"
+generated = true
+reducers = 0
+[[job]]
+name = "bursts"
+workload = "generic"
+submit = "7 s"
+input = "400 B"
+map-ratio = 1
+reduce-ratio = 1e6
+"#;
+
+#[test]
+fn keys_that_contradict_each_other_are_named() {
+    for (set, expected) in [
+        ("job.0.workload=\"teragen\"", "says itself where its input comes from"),
+        ("job.0.splits=[\"1 MB\"]", "nothing is read that could be split"),
+    ] {
+        refused(FOUR, &["job.0.generated=true", set], &[expected]);
+    }
+    refused(FOUR, &["job.0.shares=[1, 2]"], &["follows from `mapreduce.bytes-per-reducer`"]);
+}
+
+#[test]
+fn files_that_cannot_be_packed_are_named() {
+    for (set, expected) in [
+        ("job.0.generated=true", "nothing is read that could be packed"),
+        ("job.0.workload=dfsio-read", "the files that its control files name"),
+        ("job.0.splits=[\"1 MB\"]", "the splits are given one by one"),
+        ("job.0.input-store=object-store", "the job reads from an object store"),
+        ("hdfs.placement.kind=by-key", "blocks that are placed by key are not packed"),
+        ("hdfs.erasure-coding=rs-3-2", "parts of blocks, which a group of erasure-coded blocks has not"),
+    ] {
+        refused(FOUR, &["job.0.packing.kind=archive", set], &[expected]);
+    }
+}
+
+#[test]
+fn files_are_not_combined_to_splits_without_end() {
+    let sets = ["job.0.packing.kind=combine", "job.0.packing.split=1 B"];
+    refused(FOUR, &sets, &["a larger `packing.split`"]);
+}
+
+#[test]
+fn throttling_and_sparing_say_what_they_need() {
+    let cases = [
+        ("node = { throttle = { sustained = '1 W' } }", "what the node draws is not known"),
+        ("node = { preset = 'nexus7', throttle = {} }", "nothing says when the processor runs slower"),
+        ("node = { idle-power = '1 W', throttle = { low-battery = 0.2 } }", "the node has no battery"),
+        ("node = { preset = 'nexus7', charge = 0.0 }", "0 is out of range"),
+        ("mapreduce = { spare-batteries = 0.2 }", "no worker has a battery"),
+    ];
+    for (text, expected) in cases {
+        refused(&format!("{text}\njob = {{}}"), &[], &[expected]);
+    }
+}
+
+#[test]
+fn what_is_down_or_silent_cannot_be_slow() {
+    let fault = |keys: &str| format!("[[faults]]\nlink = \"worker-1\"\nslow = 0.5\n{keys}\n[job]\n");
+    refused(&fault("down-for = \"1 s\""), &[], &["3:8: only what is up can be slow"]);
+    refused(&fault("silent = true"), &[], &["3:8: a silent link carries nothing"]);
+}

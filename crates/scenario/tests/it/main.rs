@@ -1,0 +1,13 @@
+//! Tests of the language through its public interface.
+
+mod jobs;
+mod object_store;
+mod problems;
+mod reference;
+mod resolve;
+mod spark;
+mod support;
+mod tcp;
+mod traffic;
+mod warnings;
+mod wireless;

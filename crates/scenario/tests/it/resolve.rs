@@ -1,0 +1,130 @@
+//! Scenarios as people write them resolve: presets, groups, racks, assignments, and what is written back.
+
+use crate::support::{EXAMPLE, parse};
+use scenario::{Control, DiskPreset, Nodes, QueueLimit};
+use units::{BitRate, Bytes, Time};
+
+#[test]
+fn the_design_example_resolves() {
+    let scenario = parse(EXAMPLE, &[]).expect("the example is right");
+    assert_eq!(scenario.name, "cluster");
+    assert_eq!((scenario.node.cores, scenario.node.memory), (4, Bytes::from_mib(2048)), "the preset, overridden");
+    assert_eq!(scenario.node.disk[0].preset, DiskPreset::Sata2009);
+    assert_eq!(scenario.network.queue.limit, QueueLimit::Packets(128));
+    assert_eq!(scenario.network.shape[0].rate, BitRate::from_mbps(10));
+    assert_eq!(scenario.network.shape[0].limit, QueueLimit::Delay(Time::from_ms(400)));
+    assert_eq!(scenario.tcp.control, Control::Cubic);
+    assert_eq!(scenario.tcp.delayed_ack_timeout, Time::from_ms(40), "a default");
+    assert_eq!(scenario.job[0].input, Bytes::from_mb(10_000));
+    assert_eq!(scenario.faults[0].down_for, Some(Time::from_secs(60)));
+    let nodes = scenario.nodes();
+    assert_eq!(nodes.len(), 5);
+    assert_eq!((nodes[4].name.as_str(), nodes[4].rack, nodes[4].host), ("worker-4", 1, Some(0)));
+    assert_eq!(scenario.node_memory(&nodes[1]), Bytes::from_mib(2048), "no more than the node has");
+}
+
+#[test]
+fn what_is_resolved_reads_back_as_the_same_scenario() {
+    let scenario = parse(EXAMPLE, &["cluster.workers=7", "name = \"a \\\"b\\\" \\\\ c\""]).expect("right");
+    for text in [scenario.to_toml(), scenario.to_short_toml()] {
+        assert_eq!(parse(&text, &[]).as_ref(), Ok(&scenario), "{text}");
+    }
+    assert!(scenario.to_short_toml().lines().count() < scenario.to_toml().lines().count() / 2);
+    let other_seed =
+        parse(EXAMPLE, &["cluster.workers=7", "name = \"a \\\"b\\\" \\\\ c\"", "run.seed=2"]).expect("right");
+    assert_eq!(scenario.digest(), other_seed.digest(), "a digest names the scenario, not the draw");
+    assert_ne!(scenario.digest(), parse(EXAMPLE, &[]).expect("right").digest());
+}
+
+#[test]
+fn groups_and_racks_resolve() {
+    let text = r#"
+        [network]
+        topology = "tree"
+        racks = 3
+        [node]
+        preset = "opteron-2425"
+        [[cluster.group]]
+        count = 2
+        node = "nexus7"
+        rack = 3
+        [[cluster.group]]
+        count = 1
+        node = { preset = "epyc-vm", cores = 8 }
+        [[cluster.group]]
+        count = 3
+        [cluster.host]
+        nodes = 2
+        master = false
+        [[traffic]]
+    "#;
+    let nodes = parse(text, &[]).expect("right").nodes();
+    let summary: Vec<_> = nodes.iter().map(|node| (node.rack, node.hardware.cores, node.host)).collect();
+    let expected = [
+        (1, 12, None),
+        (3, 4, Some(0)),
+        (3, 4, Some(0)),
+        (2, 8, Some(1)),
+        (2, 12, Some(1)),
+        (3, 12, Some(2)),
+        (3, 12, Some(2)),
+    ];
+    assert_eq!(summary, expected);
+}
+
+#[test]
+fn assignments_override_at_any_depth() {
+    let scenario = parse(
+        EXAMPLE,
+        &[
+            "network.shape.0.rate=50 Mbit/s",
+            "hdfs.block=32MiB",
+            "tcp.control=bbr",
+            "mapreduce.speculative=false",
+            "network.queue.limit=64 KB",
+            "job.reducers=9",
+            "traffic.0.from=[\"worker-1\", \"worker-2..worker-3\"]",
+        ],
+    )
+    .expect("right");
+    assert_eq!(scenario.network.shape[0].rate, BitRate::from_mbps(50));
+    assert_eq!(scenario.hdfs.block, Bytes::from_mib(32));
+    assert_eq!(scenario.tcp.control, Control::Bbr);
+    assert!(!scenario.mapreduce.speculative);
+    assert_eq!(scenario.network.queue.limit, QueueLimit::Bytes(Bytes::new(64_000)));
+    assert_eq!(scenario.job[0].reducers, Some(9));
+    assert_eq!(scenario.traffic[0].from, Nodes::List(vec![1, 2, 3]));
+}
+
+/// Nodes in a fat tree of `ports` ports fill edge switches of half as many; in a DCell, cells of `cell` servers.
+#[test]
+fn a_fabric_has_racks_of_its_own() {
+    let racks = |network: &str| {
+        let nodes = parse(&format!("[cluster]\nworkers = 8\n[network]\n{network}\n[job]"), &[]).expect("right").nodes();
+        nodes.iter().map(|node| node.rack).collect::<Vec<_>>()
+    };
+    assert_eq!(racks("topology = \"fat-tree\"\nports = 6"), [1, 1, 1, 2, 2, 2, 3, 3, 3]);
+    assert_eq!(racks("topology = \"dcell\"\ncell = 4"), [1, 1, 1, 1, 2, 2, 2, 2, 3]);
+}
+
+#[test]
+fn groups_of_nodes_have_their_members() {
+    let members = |nodes: Nodes| (0..4).filter(|node| nodes.contains(*node)).collect::<Vec<_>>();
+    assert_eq!(members(Nodes::All), [0, 1, 2, 3]);
+    assert_eq!(members(Nodes::Master), [0]);
+    assert_eq!(members(Nodes::Workers), [1, 2, 3]);
+}
+
+/// Reno's and Tahoe's papers have no SACK, whatever `sack` says; a control of its name has it.
+#[test]
+fn some_controls_decide_on_sack() {
+    let uses = |control: &str, sack: bool| {
+        let text = format!("[tcp]\ncontrol = \"{control}\"\nsack = {sack}\n[job]");
+        parse(&text, &[]).expect("right").tcp.uses_sack()
+    };
+    let both = |control| [uses(control, false), uses(control, true)];
+    assert_eq!(
+        ["newreno", "tahoe", "sack-reno", "cubic"].map(both),
+        [[false, false], [false, false], [true, true], [false, true]]
+    );
+}

@@ -1,0 +1,76 @@
+//! What can run against expectation is said with its place.
+
+use crate::support::{EXAMPLE, warnings};
+
+/// Each wrong text, where that is said to be, and what the message must hold.
+#[test]
+fn what_goes_against_expectation_is_said_with_its_place() {
+    let cases = [
+        ("[tcp]\ninitial-rto = \"100 ms\"\n[job]", "2:15", "`initial-rto`, 100 ms, is below `min-rto`, 200 ms"),
+        ("[tcp]\nmin-rto = \"2 s\"\n[job]", "2:11", "`initial-rto`, 1 s, is below `min-rto`, 2 s"),
+        ("[tcp]\nmin-rto = \"10 ms\"\n[job]", "2:11", "below the 40 ms for which receivers delay an acknowledgement"),
+        ("[[tcp.node]]\nmin-rto = \"10 ms\"\n[job]", "2:11", "below the 40 ms"),
+        ("[tcp]\nsack = true\ncontrol = \"newreno\"\n[job]", "2:8", "control newreno turns SACK off"),
+        ("[tcp]\nsack = false\ncontrol = \"sack-reno\"\n[job]", "2:8", "control sack-reno turns SACK on"),
+        ("[job]\nmap-compression-ratio = 0.3", "2:25", "no effect without a codec in `map-compression`"),
+        ("[job]\noutput-compression = \"gzip\"", "2:22", "workload terasort writes its output uncompressed"),
+        ("[job]\nuber = true", "2:8", "an input of 1 GB is more than 128 MiB: tasks get containers"),
+        ("[job]\nuber = true\ninput = \"1 MB\"\nreducers = 2", "2:8", "2 reducers are more than 1"),
+        (
+            "[mapreduce]\nuber = { enable = true }\nreduce-memory = \"2 GiB\"\n[job]\ninput = \"1 MB\"",
+            "2:19",
+            "an AppMaster of 1536 MiB is too small for tasks of 2 GiB",
+        ),
+        ("[cluster]\ngeneration = \"hadoop1\"\n[job]\nuber = true", "4:8", "Hadoop 1 has no AppMaster"),
+        ("[job]\nreducers = 0\nmap-compression = \"lz4\"", "3:19", "a job without reducers has no map outputs"),
+        (
+            "[[faults]]\nat = \"2 min\"\nnode = \"worker-1\"\n[run]\nuntil = \"1 min\"\n[job]",
+            "2:6",
+            "the run ends at 1 min, before this fault, 2 min",
+        ),
+        (
+            "[run]\nfidelity = \"flow\"\n[network]\nqueue = { limit = \"64 KB\" }\n[job]",
+            "4:9",
+            "flows have no queues, and of TCP only windows, rates and timeouts",
+        ),
+        ("[run]\nfidelity = \"flow\"\n[tcp]\nnagle = false\n[job]", "4:9", "it has no effect"),
+        ("[tcp]\nstart-at-ssthresh = true\n[job]", "2:21", "no effect without `abc-limit`"),
+        ("[hdfs]\nrepair = \"1 h\"\n[job]", "2:10", "no disk has a `failure-rate`"),
+        (
+            "[[node.disk]]\narray = { level = \"raid-5\", replace = \"1 h\" }\n[job]",
+            "2:39",
+            "the array's disks have no `failure-rate`",
+        ),
+        (
+            "[node]\ndisk = { failure-rate = 0.01 }\n[[cluster.group]]\ncount = 4\n\
+             node.disk = { array = { level = \"raid-5\", replace = \"1 h\" } }\n[job]",
+            "5:53",
+            "the array's disks have no `failure-rate`",
+        ),
+        ("[cost]\nenergy = 0.3\n[job]", "2:10", "what nodes draw is not known, so energy costs nothing"),
+        ("[cost]\nstore-writes = 0.005\n[job]", "2:16", "there is no object store"),
+        ("[cost]\nincrement = \"1 h\"\n[job]", "2:13", "nodes have no price"),
+        (
+            "[node]\nprice = 0.2\n[[cluster.group]]\ncount = 4\nnode = \"xeon-2009\"\n[job]",
+            "2:9",
+            "worker-1 and 3 others have no price, and count as free",
+        ),
+    ];
+    for (text, place, says) in cases {
+        let warning = warnings(text, &[]);
+        assert!(warning.starts_with(&format!("cluster.toml:{place}: ")) && warning.contains(says), "{text}\n{warning}");
+        assert_eq!(warning.lines().count(), 1, "{warning}");
+    }
+    for text in [
+        EXAMPLE,
+        "[tcp]\nmin-rto = \"10 ms\"\ndelayed-ack = false\n[job]",
+        "[tcp]\nsack = false\ncontrol = \"newreno\"\n[job]",
+        "[tcp]\nsack = false\n[job]",
+        "[node]\nprice = 0.2\n[cost]\nincrement = \"1 min\"\n[job]",
+        "[run]\nfidelity = \"flow\"\n[tcp]\nreceive-buffer = \"64 KiB\"\n[job]",
+        // Lossy wires and the controls' laws under losses are what flows have, too.
+        "[run]\nfidelity = \"flow\"\n[network]\nloss = 0.01\n[tcp]\ncontrol = \"bbr\"\n[job]",
+    ] {
+        assert_eq!(warnings(text, &[]), "", "{text}");
+    }
+}
