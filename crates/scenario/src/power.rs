@@ -300,6 +300,7 @@ mod tests {
         let parse = |text: &str| StoragePlan::parse("plan.toml", text, |_| Vec::new()).map_err(|e| e.to_string());
         let right = parse("nodes = 3\n[power]\ndrive = \"x\"\n").unwrap();
         assert_eq!((right.nodes, right.power.len(), right.power[0].spin_ups), (3, 1, 24));
+        parse("nodes = 4\n[power]\n").expect("fewer replicas than nodes");
         for (text, expected) in [
             ("nodes = 2\n[power]\n", "plan.toml:1:1: 3 replicas of a block need as many nodes, and there are 2; "),
             ("nodes = 9\nreplication = 4\n[power]\n", "3 further replicas are to be on 2 backup disks"),

@@ -168,6 +168,8 @@ mod tests {
         let right = parse("[[disk]]\nname = \"a\"\n").unwrap();
         assert_eq!((right.disk.len(), right.check, right.at_end), (1, Time::from_secs(30), PowerEnd::Wake));
         let disk = "[[disk]]\nname = \"a\"\n";
+        let own = "driver = \"command\"\nrest = [\"a\"]\nwake = [\"a\"]\nstate = [\"a\"]\n";
+        parse(&format!("{disk}{own}stat = \"/run/a.stat\"\n")).expect("counters of its own");
         for (text, expected) in [
             (String::new(), "no disk is given; add a [[disk]]"),
             ("[[disk]]\n".to_owned(), "\"\" is not a name of a disk"),
@@ -180,10 +182,7 @@ mod tests {
             (format!("{disk}stop = true\n"), "`stop` is for driver `scsi`"),
             (format!("{disk}stat = \"x\"\n"), "the kernel has the counters"),
             (format!("{disk}driver = \"command\"\nrest = [\"a\"]\nwake = [\"\"]\nstate = [\"a\"]\n"), "`wake`"),
-            (
-                format!("{disk}driver = \"command\"\nrest = [\"a\"]\nwake = [\"a\"]\nstate = [\"a\"]\n"),
-                "nothing says when this disk is used",
-            ),
+            (format!("{disk}{own}"), "nothing says when this disk is used"),
             (format!("sample = \"1 ms\"\n{disk}"), "d.toml:1:10: \"1 ms\" is out of range"),
             (format!("user = 5\n{disk}"), "this must be a text"),
         ] {

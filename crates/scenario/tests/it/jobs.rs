@@ -1,6 +1,6 @@
 //! Jobs and the power of nodes: keys that contradict each other.
 
-use crate::support::refused;
+use crate::support::{parse, refused};
 
 const FOUR: &str = r#"
 cluster = { workers = 6, generation = "hadoop1" }
@@ -47,6 +47,23 @@ fn keys_that_contradict_each_other_are_named() {
 }
 
 #[test]
+fn hosts_are_told_for_each_split_and_writers_for_each_file() {
+    let reads = ["job.0.workload=dfsio-read", "job.0.files=2", "job.0.map-ratio=0", "job.0.reduce-ratio=0"];
+    let with = |set| [reads.as_slice(), &[set]].concat();
+    for set in ["job.0.split-hosts=[[\"worker-1\"], [\"worker-2\"]]", "job.0.file-writers=[1, 2]"] {
+        parse(FOUR, &with(set)).unwrap_or_else(|error| panic!("{error}"));
+    }
+    for (set, expected) in [
+        ("job.0.split-hosts=[[\"worker-1\"]]", "hosts of 1 splits, and there are 2"),
+        ("job.0.file-writers=[1]", "writers of 1 files"),
+        ("job.0.file-writers=[1, 7]", "there is no worker 7"),
+    ] {
+        refused(FOUR, &with(set), &[expected]);
+    }
+    refused(FOUR, &["job.0.file-writers=[1]"], &["the worker that wrote each file of dfsio-read"]);
+}
+
+#[test]
 fn files_that_cannot_be_packed_are_named() {
     for (set, expected) in [
         ("job.0.generated=true", "nothing is read that could be packed"),
@@ -74,6 +91,7 @@ fn throttling_and_sparing_say_what_they_need() {
         ("node = { idle-power = '1 W', throttle = { low-battery = 0.2 } }", "the node has no battery"),
         ("node = { preset = 'nexus7', charge = 0.0 }", "0 is out of range"),
         ("mapreduce = { spare-batteries = 0.2 }", "no worker has a battery"),
+        ("node = { battery = '16 Wh' }\nmapreduce = { spare-batteries = 0.2 }", "no worker has a battery"),
     ];
     for (text, expected) in cases {
         refused(&format!("{text}\njob = {{}}"), &[], &[expected]);

@@ -198,6 +198,8 @@ fn a_wrong_assignment_is_named() {
         "{}",
         said("network.shape.3.rate=1 bit/s")
     );
+    let third = said("network.shape.0.rat=1 bit/s");
+    assert!(third.starts_with("--set:1:17: `rat` is not a key here; did you mean `rate`?"), "{third}");
     assert!(said("=3").contains("empty key"));
 }
 
@@ -215,4 +217,17 @@ fn a_graph_forwards_through_switches_only() {
     );
     let error = parse(&text(&[("master", "worker-1"), ("worker-1", "worker-2")]), &[]).unwrap_err();
     assert!(error.contains("there is no path from master to worker-2"), "{error}");
+}
+
+/// What an engine refuses, it says of keys that the text has.
+#[test]
+fn a_check_knows_the_keys_of_a_table() {
+    let text = "[tcp]\ncontrol = \"bbr\"\nsack = true\n[job]\n";
+    let mut found = Vec::new();
+    let read = Scenario::parse_with("cluster.toml", text, &[], |check| {
+        found = ["tcp", "job", "hdfs"].map(|table| check.keys(table)).to_vec();
+        check.says("tcp.sack", "it is refused", "leave it out");
+    });
+    assert_eq!(found, [vec!["control".to_owned(), "sack".to_owned()], Vec::new(), Vec::new()]);
+    assert!(read.expect_err("refused").to_string().starts_with("cluster.toml:3:8: it is refused"));
 }

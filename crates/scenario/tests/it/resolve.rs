@@ -107,6 +107,49 @@ fn a_fabric_has_racks_of_its_own() {
     assert_eq!(racks("topology = \"dcell\"\ncell = 4"), [1, 1, 1, 1, 2, 2, 2, 2, 3]);
 }
 
+/// Watts at the wall, active idle and at full load, as SPECpower_ssj2008 publishes them.
+#[test]
+fn measured_nodes_draw_what_was_measured() {
+    for (preset, idle, full) in [("epyc-9654", 115.0, 630.0), ("xeon-8480", 147.0, 836.0)] {
+        let node = parse(&format!("[node]\npreset = \"{preset}\"\n[job]"), &[]).expect("right").node;
+        let at_rest = node.idle_power.expect("it was measured").as_watts();
+        assert_eq!(at_rest, idle, "{preset}");
+        let busy = at_rest + f64::from(node.cores) * node.core_power.as_watts();
+        assert!((busy - full).abs() < 0.5, "{preset}: {busy} W");
+    }
+}
+
+#[test]
+fn a_disk_is_a_preset_s_name_or_a_table() {
+    let disks = |disk: &str| parse(&format!("[node]\ndisk = {disk}\n[job]"), &[]).expect("right").node.disk;
+    let presets = |disk: &str| disks(disk).iter().map(|disk| (disk.preset, disk.count)).collect::<Vec<_>>();
+    assert_eq!(presets("\"ssd\""), [(DiskPreset::Ssd, None)]);
+    assert_eq!(presets("{ preset = \"nvme\", count = 2 }"), [(DiskPreset::Nvme, Some(2))]);
+    assert_eq!(
+        presets("[\"sata-2009\", { preset = \"ssd\" }]"),
+        [(DiskPreset::Sata2009, None), (DiskPreset::Ssd, None)]
+    );
+    let error = parse("[node]\ndisk = 3\n[job]", &[]).expect_err("no disk is a number");
+    assert!(error.contains("2:8: this must be"), "{error}");
+}
+
+#[test]
+fn one_entry_may_be_a_link_of_each_of_several_nodes() {
+    let ends = |from: &str| {
+        let text = format!(
+            "[cluster]\nworkers = 3\n[network]\ntopology = \"graph\"\n\
+             [[network.link]]\nfrom = \"{from}\"\nto = \"a\"\n[[network.link]]\nfrom = \"worker-1..worker-3\"\nto = \"b\"\n\
+             [[network.link]]\nfrom = \"master\"\nto = \"a\"\n[[network.link]]\nfrom = \"a\"\nto = \"b\"\n[[traffic]]"
+        );
+        let scenario = parse(&text, &[]).unwrap_or_else(|error| panic!("{error}"));
+        let links = scenario.network.links(3).into_iter().filter(|link| link.to == "a");
+        links.map(|link| link.from).collect::<Vec<_>>()
+    };
+    assert_eq!(ends("workers"), ["worker-1", "worker-2", "worker-3", "master"]);
+    assert_eq!(ends("worker-2..worker-3"), ["worker-2", "worker-3", "master"]);
+    assert_eq!(ends("worker-2"), ["worker-2", "master"]);
+}
+
 #[test]
 fn groups_of_nodes_have_their_members() {
     let members = |nodes: Nodes| (0..4).filter(|node| nodes.contains(*node)).collect::<Vec<_>>();

@@ -142,6 +142,12 @@ fn a_wrong_stripe_is_named() {
     ] {
         refused(&format!("[[traffic]]\nkind = \"stripe\"\nfrom = \"worker-2\"\nstripe = {{ {keys} }}"), &[], &words);
     }
+    // 100,000 pairs of 1,024 connections each.
+    let many = "[cluster]\nworkers = 100000\n[[traffic]]\nkind = \"stripe\"\nto = \"master\"\n";
+    for streams in ["streams = 1024", "most = 1024"] {
+        let text = format!("{many}stripe = {{ {streams} }}");
+        refused(&text, &[], &["these are 102400000 flows", "at most 10000000"]);
+    }
     let text = "[[traffic]]\nkind = \"long\"\nstripe = { streams = 2 }";
     refused(text, &[], &["long traffic has no `stripe`"]);
 }
