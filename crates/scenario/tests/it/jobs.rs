@@ -43,6 +43,11 @@ fn keys_that_contradict_each_other_are_named() {
     ] {
         refused(FOUR, &["job.0.generated=true", set], &[expected]);
     }
+    refused(FOUR, &["job.0.combiner=true"], &["workload generic has no combiner of its own"]);
+    for set in ["job.0.workload=wordcount", "job.0.combine-keys=9", "job.0.combiner=false"] {
+        let sets = ["job.0.combiner=true", "job.0.combine-record=9", set];
+        parse(FOUR, &sets).unwrap_or_else(|error| panic!("{error}"));
+    }
     refused(FOUR, &["job.0.shares=[1, 2]"], &["follows from `mapreduce.bytes-per-reducer`"]);
 }
 

@@ -107,6 +107,52 @@ fn a_fabric_has_racks_of_its_own() {
     assert_eq!(racks("topology = \"dcell\"\ncell = 4"), [1, 1, 1, 1, 2, 2, 2, 2, 3]);
 }
 
+/// Cores, memory in GiB and disks as the documents' tables have them; cores of a document's machines differ by their
+/// clocks.
+#[test]
+fn presets_are_the_machines_of_the_documents() {
+    let node = |preset: &str| parse(&format!("[node]\npreset = \"{preset}\"\n[job]"), &[]).expect("right").node;
+    let (sata, flash) = (DiskPreset::Sata2009, DiskPreset::Ssd);
+    let table = [
+        ("yang2012-i", 2, 2, 3.0, vec![sata]),
+        ("yang2012-ii", 2, 4, 3.0, vec![sata]),
+        ("yang2012-iii", 4, 2, 2.4, vec![sata]),
+        ("yang2012-iv", 4, 4, 2.4, vec![sata]),
+        ("yang2012-v", 2, 2, 3.0, vec![flash]),
+        ("yang2012-vi", 4, 2, 2.4, vec![flash]),
+        ("yang2012-vii", 2, 2, 3.0, vec![flash, sata]),
+        ("xeon-2009", 4, 2, 2.4, vec![sata]),
+    ];
+    let slowest = node("xeon-2009").speed;
+    for (name, cores, memory, clock, disks) in table {
+        let node = node(name);
+        assert_eq!(node.preset.word(), name);
+        assert_eq!((node.cores, node.memory), (cores, Bytes::from_mib(memory << 10)), "{name}");
+        assert!((node.speed / slowest - clock / 2.4).abs() < 1e-9, "{name}: {}", node.speed);
+        assert_eq!(node.disk.iter().map(|disk| disk.preset).collect::<Vec<_>>(), disks, "{name}");
+        assert_eq!((node.idle_power, node.battery), (None, None), "{name}: nobody measured it");
+    }
+    let energy = node("yang2012-energy").disk;
+    assert_eq!(energy.iter().map(|disk| disk.preset).collect::<Vec<_>>(), [DiskPreset::Sata500; 2]);
+    assert!(energy[0].array.is_none() && energy[1].array.is_some());
+}
+
+/// A tablet's battery of 16 Wh: three days of music with the screen off, 10 h 22 min with it at half its brightness.
+#[test]
+fn a_tablet_lasts_as_long_as_was_measured() {
+    let node = parse("[node]\npreset = \"nexus7\"\n[[traffic]]", &[]).expect("right").node;
+    assert_eq!((node.cores, node.memory), (4, Bytes::from_mib(1 << 10)));
+    let battery = node.battery.expect("it has one").as_joules();
+    let dark = node.idle_power.expect("it was measured").as_watts();
+    assert!((battery / 3_600.0 - 16.0).abs() < 0.1, "{battery} J");
+    assert!((battery / dark / 3_600.0 - 72.0).abs() < 1.0, "{dark} W");
+    let lit = battery / (dark + node.screen_power.as_watts()) / 3_600.0;
+    assert!((lit - (10.0 + 22.0 / 60.0)).abs() < 0.1, "{lit} h");
+    // All cores at CoreMark.
+    let busy = f64::from(node.cores) * node.core_power.as_watts();
+    assert!((busy - 1.261).abs() < 0.002, "{busy} W");
+}
+
 /// Watts at the wall, active idle and at full load, as SPECpower_ssj2008 publishes them.
 #[test]
 fn measured_nodes_draw_what_was_measured() {
