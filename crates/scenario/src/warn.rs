@@ -3,8 +3,11 @@
 use super::check::Check;
 use super::problem::Problems;
 use super::tree::{Tree, Value};
-use super::{Control, Disk, Fidelity, Generation, Job, JobCodec, Node, Scenario, Tcp};
-use units::Quantity;
+use super::{Control, Disk, Fidelity, Generation, Job, JobCodec, Node, RaidLevel, Scenario, Tcp};
+use units::{Quantity, Time};
+
+/// A mean year.
+const YEAR_S: f64 = 365.25 * 86_400.0;
 
 /// Keys of `[network]` that say something of queues.
 const OF_PACKETS: [&str; 6] = [
@@ -54,6 +57,7 @@ pub(super) fn warn(scenario: &Scenario, tree: &Tree, warnings: &mut Problems) {
     check.ignored_sack();
     check.slow_start_at_ssthresh();
     check.repairs_without_failures();
+    check.long_repairs();
     check.late_faults();
     check.jvm_reuse();
     for (i, job) in scenario.job.iter().enumerate() {
@@ -132,6 +136,51 @@ impl Check<'_> {
         let none_fails = described.iter().flat_map(|(_, node)| &node.disk).all(without);
         if none_fails && self.tree.get("hdfs.repair").is_some() {
             self.says("hdfs.repair", "it has no effect: no disk has a `failure-rate`", help);
+        }
+    }
+
+    /// Repairs that are not short against the times between failures, as the formula of losses takes them to be.
+    fn long_repairs(&mut self) {
+        let rate = |disk: &Disk| disk.failure_rate.unwrap_or_default();
+        let said = |rate: f64, repair: Time, places: u32, fatal: u32| {
+            let down = rate * repair.as_secs_f64() / YEAR_S;
+            let over = overstated(places, fatal, down);
+            (over > 0.1).then(|| {
+                format!(
+                    "a disk that fails {rate} times a year is under repair for {:.1} % of its life: losses are said {:.0} % \
+                     too often",
+                    100.0 * down,
+                    100.0 * over
+                )
+            })
+        };
+        let help = "a shorter time, or a lower `failure-rate`";
+        let described = self.scenario.described();
+        for (path, node) in &described {
+            for (i, disk) in node.disk.iter().enumerate() {
+                let Some(array) = &disk.array else { continue };
+                let fatal = match array.level {
+                    RaidLevel::Raid0 => continue,
+                    RaidLevel::Raid1 => array.members,
+                    RaidLevel::Raid5 => 2,
+                };
+                if let Some(message) = said(rate(disk), array.replace, array.members, fatal) {
+                    self.says(&format!("{path}.disk.{i}.array.replace"), message, help);
+                }
+            }
+        }
+        let Some(repair) = self.scenario.hdfs.repair else { return };
+        let (places, fatal) = match self.scenario.hdfs.erasure_coding {
+            None => (self.scenario.hdfs.replication, self.scenario.hdfs.replication),
+            Some(coding) => {
+                let (data, parity) = coding.parts();
+                (data + parity, parity + 1)
+            }
+        };
+        // A single replica is lost with its disk, however long that is.
+        let highest = described.iter().flat_map(|(_, node)| &node.disk).map(rate).fold(0.0, f64::max);
+        if let Some(message) = said(highest, repair, places, fatal).filter(|_| fatal > 1) {
+            self.says("hdfs.repair", message, help);
         }
     }
 
@@ -251,4 +300,22 @@ impl Check<'_> {
             self.says(&path, message, "`run.fidelity = \"packet\"`");
         }
     }
+}
+
+/// By which part losses are overstated where the product of `fatal` places' times under repair is taken for their rate.
+/// Against the mean time to the first loss of a birth-death chain: each of `places` fails when it is up, is repaired when
+/// it is down, and is down for the part `down` of a life.
+fn overstated(places: u32, fatal: u32, down: f64) -> f64 {
+    if down <= 0.0 {
+        return 0.0;
+    }
+    // In mean times of repair: from i places down to i + 1, and as the formula has the rate.
+    let (mut onward, mut total, mut rate) = (0.0, 0.0, 1.0);
+    for i in 0..fatal {
+        let fails = f64::from(places - i) * down;
+        onward = (1.0 + f64::from(i) * onward) / fails;
+        total += onward;
+        rate *= fails / f64::from(i.max(1));
+    }
+    total * rate - 1.0
 }

@@ -47,6 +47,18 @@ fn what_goes_against_expectation_is_said_with_its_place() {
             "5:53",
             "the array's disks have no `failure-rate`",
         ),
+        (
+            "[node]\ndisk = { failure-rate = 1, array = { members = 4, replace = \"200 h\" } }\n[job]",
+            "2:61",
+            // Of a RAID 5: 1 + (2 n - 1) r MTTR.
+            "under repair for 2.3 % of its life: losses are said 16 % too often",
+        ),
+        (
+            "[node]\ndisk = { failure-rate = 0.5 }\n[hdfs]\nrepair = \"1000 h\"\n[job]",
+            "4:10",
+            // Of three replicas that are copied again at once: 1 + 3.5 x + 5.5 x^2, x = r MTTR.
+            "under repair for 5.7 % of its life: losses are said 22 % too often",
+        ),
         ("[cost]\nenergy = 0.3\n[job]", "2:10", "what nodes draw is not known, so energy costs nothing"),
         ("[cost]\nstore-writes = 0.005\n[job]", "2:16", "there is no object store"),
         ("[cost]\nincrement = \"1 h\"\n[job]", "2:13", "nodes have no price"),
@@ -66,6 +78,9 @@ fn what_goes_against_expectation_is_said_with_its_place() {
         "[tcp]\nmin-rto = \"10 ms\"\ndelayed-ack = false\n[job]",
         "[tcp]\nsack = false\ncontrol = \"newreno\"\n[job]",
         "[tcp]\nsack = false\n[job]",
+        "[node]\ndisk = { failure-rate = 1, array = { members = 4, replace = \"100 h\" } }\n[job]",
+        "[node]\ndisk = { failure-rate = 0.5 }\n[hdfs]\nrepair = \"400 h\"\n[job]",
+        "[node]\ndisk = { failure-rate = 9 }\n[hdfs]\nrepair = \"4000 h\"\nreplication = 1\n[job]",
         "[node]\nprice = 0.2\n[cost]\nincrement = \"1 min\"\n[job]",
         "[run]\nfidelity = \"flow\"\n[tcp]\nreceive-buffer = \"64 KiB\"\n[job]",
         // Lossy wires and the controls' laws under losses are what flows have, too.
