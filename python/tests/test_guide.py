@@ -59,7 +59,8 @@ def outputs(commands: list[str], folder: Path) -> list[tuple[str, int]]:
     """What each command prints, errors too, and how it ends: all in one shell."""
     for name in ("scenarios", "crates"):
         (folder / name).symlink_to(ROOT / name)
-    environment = {**os.environ, "PATH": f"{PROGRAM.parent}:{os.environ['PATH']}", "COLUMNS": "100", "LC_ALL": "C.UTF-8"}
+    path = f"{PROGRAM.parent}:{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": path, "COLUMNS": "100", "LC_ALL": "C.UTF-8"}
     script = "".join(f"{{ {command}\n}} </dev/null\nprintf '\\036%d\\n' $?\n" for command in commands)
     done = subprocess.run(
         ["bash", "-c", script], cwd=folder, env=environment, text=True, timeout=300, check=False,
@@ -119,7 +120,8 @@ def test_a_wrong_page_is_found_and_renewed(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text(
         "```toml\n# mine.toml\na = 1\n```\n"
-        "```console\n$ x=5\n$ cat mine.toml\n# mine.toml\na = 1\n$ echo $x s\n7 s\n$ echo s\nm\n$ false\n$ true\nerror\n```\n"
+        "```console\n$ x=5\n$ cat mine.toml\n# mine.toml\na = 1\n$ echo $x s\n7 s\n"
+        "$ echo s\nm\n$ false\n$ true\nerror\n```\n"
     )
     text, wrong = session(page, tmp_path)
     assert [each.splitlines()[0] for each in wrong] == ["$ echo $x s", "$ echo s", "$ false", "$ true"]
