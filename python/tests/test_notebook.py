@@ -10,6 +10,8 @@ from run_notebook import cells, run
 EXAMPLES = ROOT / "python" / "examples"
 
 
+# Of a scenario of packets at flow level, as its text says.
+@pytest.mark.filterwarnings("ignore:.*flows have no queues:trunkline.ScenarioWarning")
 def test_a_first_look(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     # It says that it runs from the repository's folder; what it leaves goes where temporary files go.
     monkeypatch.chdir(ROOT)
