@@ -78,7 +78,7 @@ def shown(figure: dict[str, Any]) -> str:
         out.append(f"<p>{escape(figure['label'] + unit)}</p>")
         out.append((lines if figure["x"] else dots)(figure))
     else:
-        out.append("<p>Its picture is on the study's own page.</p>")
+        out.append("<p>Over time, or point by point: <code>trunkline study</code> draws it.</p>")
     out.append("<ul>")
     for finding in figure["findings"]:
         verdict = finding["verdict"]
