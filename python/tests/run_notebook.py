@@ -11,15 +11,17 @@ def cells(notebook: Path) -> list[str]:
     return ["".join(cell["source"]) for cell in read["cells"] if cell["cell_type"] == "code"]
 
 
-def main() -> None:
-    """Each cell sees what those before it have named, and its last line's value is computed, too."""
+def run(notebook: Path) -> dict[str, object]:
+    """Runs its cells, each of which sees what those before it have named. Returns all names."""
     import matplotlib
 
     matplotlib.use("agg")
     names: dict[str, object] = {"__name__": "__main__"}
-    for number, text in enumerate(cells(Path(sys.argv[1])), 1):
+    for number, text in enumerate(cells(notebook), 1):
+        # A cell's last line is computed, too, though nobody looks at it.
         exec(compile(text, f"cell {number}", "exec"), names)
+    return names
 
 
 if __name__ == "__main__":
-    main()
+    run(Path(sys.argv[1]))

@@ -104,8 +104,12 @@ def test_fresh_rows_take_the_place_of_a_lost_runs(plan: Path) -> None:
 def test_a_store_that_fails_in_its_own_way_is_output(plan: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from fsspec.implementations.local import LocalFileSystem
 
-    def refuse(*_: object, **__: object) -> None:
-        raise RuntimeError("no credentials")
+    move = LocalFileSystem.mv
+
+    def refuse(self: LocalFileSystem, path: str, to: str) -> None:
+        if "part-" in path:
+            raise RuntimeError("no credentials")
+        move(self, path, to)
 
     monkeypatch.setattr(LocalFileSystem, "mv", refuse)
     with pytest.raises(trunkline.OutputError, match="cannot write .*part-000000.parquet: no credentials"):

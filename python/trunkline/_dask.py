@@ -309,7 +309,13 @@ class Dataset:
         self.has: set[int] = set()
         with _writing(f"a dataset at {path}"):
             self.fs, self.root = url_to_fs(path)
+            # A store may keep listings of what others have changed since.
+            self.fs.invalidate_cache()
             self.fs.makedirs(self.root, exist_ok=True)
+            # Who may list may not be allowed to write: the way that a part takes is tried before any run is made.
+            self.fs.pipe_file(f"{self.root}/trial.unfinished", b"")
+            self.fs.mv(f"{self.root}/trial.unfinished", f"{self.root}/moved.unfinished")
+            self.fs.rm(f"{self.root}/moved.unfinished")
             there = [name for name in self.fs.ls(self.root, detail=False) if name.endswith(".parquet")]
             self.number = 1 + max((_number(name) for name in there), default=-1)
             for name in there:
