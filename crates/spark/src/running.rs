@@ -77,6 +77,7 @@ impl Spark {
         }
         task.record.start = Some(platform.ctx.now);
         (task.expected, task.incoming) = (expected, expected);
+        let warm_up = if executor.warm.contains(&record.stage) { Time::ZERO } else { stage.spec.warm_up };
         if spec.input > Bytes::ZERO {
             match stage.spec.input {
                 Place::Local => {
@@ -95,6 +96,7 @@ impl Spark {
             };
             task.fetches = Some(Fetches::new(remote, limits, &mut self.random));
         }
+        self.work(platform, id, warm_up);
         self.fetch_more(platform, id);
         self.read_local(platform, id);
         self.read_file(platform, id);
@@ -246,7 +248,9 @@ impl Spark {
     fn report(&mut self, platform: &mut Platform, id: usize, result: Bytes) {
         let task = &mut self.tasks[id];
         task.record.end = Some(platform.ctx.now);
-        let conn = self.executors[task.record.executor].driver;
+        let executor = &mut self.executors[task.record.executor];
+        executor.warm.insert(task.record.stage);
+        let conn = executor.driver;
         let message = self.errands.send(Errand::Status(id));
         platform.ctx.drive_send(conn, End::Client, self.config.status_bytes + result, message);
     }
