@@ -24,6 +24,10 @@ pub struct Executor {
     pub has: BTreeSet<Need>,
     /// Stages of which a task has ended here: their classes are loaded and compiled.
     pub warm: BTreeSet<usize>,
+    /// Its process is gone, and all that it had on its node.
+    pub is_dead: bool,
+    /// The driver knows that.
+    pub is_lost: bool,
     /// Tasks that wait for what was asked for.
     pub waits: BTreeMap<Need, Vec<usize>>,
     turns: Turns,
@@ -33,7 +37,18 @@ impl Executor {
     pub fn new(node: NodeId, cores: u32, driver: ConnId) -> Self {
         let (peers, has, waits) = (BTreeMap::new(), BTreeSet::new(), BTreeMap::new());
         let warm = BTreeSet::new();
-        Self { node, free: cores, driver, peers, has, warm, waits, turns: Turns::default() }
+        Self {
+            node,
+            free: cores,
+            driver,
+            peers,
+            has,
+            warm,
+            is_dead: false,
+            is_lost: false,
+            waits,
+            turns: Turns::default(),
+        }
     }
 
     /// The disk for its next file: those of its node in turn (`spark.local.dir`, of which files are spread over the

@@ -20,6 +20,9 @@ const FIRST_PROCESS: u32 = 1_000;
 impl Spark {
     /// An executor has a task, or what a task of it had to wait for.
     pub(crate) fn on_launched(&mut self, platform: &mut Platform, task: usize) {
+        if self.tasks[task].is_over {
+            return;
+        }
         let record = self.tasks[task].record;
         let stage = &self.stages[record.stage].spec;
         let needs = [
@@ -50,6 +53,10 @@ impl Spark {
     fn begin(&mut self, platform: &mut Platform, id: usize) {
         let record = self.tasks[id].record;
         let stage = &self.stages[record.stage];
+        if stage.spec.parents.iter().any(|parent| !self.stages[*parent].is_available()) {
+            // The driver has unregistered what its executor asks for (`MetadataFetchFailedException`).
+            return self.fetch_failed(platform, id, None);
+        }
         let spec = stage.spec.tasks[record.index];
         let executor = &mut self.executors[record.executor];
         let mut remote: BTreeMap<usize, Vec<Block>> = BTreeMap::new();
@@ -360,8 +367,10 @@ impl Spark {
         task.record.shuffle_local += transfer.bytes;
         let (stage, index) = (task.record.stage, task.record.index);
         let stage = &mut self.stages[stage];
-        stage.got[parent].mark(map, index);
-        stage.books[parent].local += transfer.bytes;
+        let again = stage.got[parent].mark(map, index);
+        if !again {
+            stage.books[parent].local += transfer.bytes;
+        }
         self.arrive(platform, id, Arrived::Local(transfer.bytes));
         self.read_local(platform, id);
     }

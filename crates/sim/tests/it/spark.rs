@@ -160,13 +160,6 @@ fn executors_share_the_cores_of_their_machine() {
     near(took(&run(stage, &["cluster.host={ cores = 2, nodes = 2, master = false }"])), 1.0, 0.005);
 }
 
-#[test]
-fn an_executor_that_is_lost_fails_the_application() {
-    let stage = "[[spark.stage]]\nname = \"a\"\nwork = \"10 s\"\n";
-    let error = sim::parse("a.toml", &format!("{CLUSTER}{stage}[faults]\nat = \"2 s\"\nnode = \"worker-1\"\n"), &[]);
-    assert!(error.unwrap_err().to_string().contains("executors that are lost"), "it is refused");
-}
-
 /// Logs that were recorded at 10 Mbit/s: as a whole within 10 %, with the placement of tasks left to the model.
 #[test]
 fn recorded_applications_are_reproduced() {
