@@ -14,6 +14,8 @@ pub struct SparkApplication {
     pub reason: String,
     /// Its executors.
     pub executors: u32,
+    /// Executors that it has lost.
+    pub lost: u32,
     /// When its last job was done.
     pub finish: Option<Time>,
     /// Its jobs in their order.
@@ -69,6 +71,8 @@ pub struct SparkStage {
     pub tasks: u32,
     /// Those that are done.
     pub done: u32,
+    /// How often it was handed to the scheduler.
+    pub attempts: u32,
     /// When its tasks were handed to the scheduler.
     pub submit: Option<Time>,
     /// When the last of them was done.
@@ -85,6 +89,8 @@ pub static SPARK: Metrics<SparkApplication> = Metrics {
             .text(|app| app.state.name().to_owned()),
         figure("reason", "Why it did not succeed.").text(|app| app.reason.clone()),
         figure("executors", "Its executors.").count("executors", |app| app.executors.into()),
+        figure("lost_executors", "Executors that it lost, with their shuffle files.")
+            .count("executors", |app| app.lost.into()),
         figure("took_s", "From the first job's submission to the last one's end.").optional_time(|app| app.took()),
         figure("finish_s", "When its last job was done.").optional_time(|app| app.finish),
         figure("input_local", "Input that tasks read from their own nodes' disks.")
@@ -124,7 +130,12 @@ pub static SPARK_STAGES: Metrics<SparkStage> = Metrics {
         figure("job", "The job that it is of, from 0.").count("number", |stage| stage.job.into()),
         figure("tasks", "Its tasks.").count("tasks", |stage| stage.tasks.into()),
         figure("done", "Those that are done.").count("tasks", |stage| stage.done.into()),
-        figure("submit_s", "When its tasks were handed to the scheduler.").optional_time(|stage| stage.submit),
+        figure(
+            "attempts",
+            "How often it was handed to the scheduler: again where output of it, or that it reads, was lost.",
+        )
+        .count("attempts", |stage| stage.attempts.into()),
+        figure("submit_s", "When its tasks were first handed to the scheduler.").optional_time(|stage| stage.submit),
         figure("finish_s", "When the last of them was done.").optional_time(|stage| stage.finish),
     ],
 };
@@ -137,6 +148,9 @@ pub static SPARK_TASKS: Metrics<SparkTask> = Metrics {
     metrics: &[
         figure("stage", "Its stage, from 0.").count("number", |task| task.stage as u64),
         figure("task", "Its place among the stage's tasks, from 0.").count("number", |task| task.index as u64),
+        figure("attempt", "Its stage's attempt, from 1.").count("number", |task| task.attempt.into()),
+        figure("ended", "`Success`, `FetchFailed`, `ExecutorLostFailure`; empty while it runs.")
+            .text(|task| task.ended.name().to_owned()),
         figure("executor", "The executor that ran it, from 0.").count("number", |task| task.executor as u64),
         figure("node", "Where that ran.").text(|task| task.node(task.node.0)),
         figure("locality", "`NODE_LOCAL`, `PROCESS_LOCAL` (it prefers no node) or `ANY`.")

@@ -85,6 +85,9 @@ section! {
         works: Vec<Time> = Vec::new(), TIMES;
         /// Further work for each MB (1,000,000 B) that a task reads of files or shuffles.
         work_per_mb: Time = Time::ZERO, TIMES;
+        /// Further work, before all other, of the tasks that an executor begins before one of the stage has ended on it:
+        /// its process loads and compiles classes.
+        warm_up: Time = Time::ZERO, TIMES;
         /// The part of a task's work that is done while its bytes come in; the rest follows when all are there, as
         /// after a sort.
         streamed: f64 = 1.0, 0.0..=1.0;

@@ -2,7 +2,6 @@
 //! holds, or that have no effect.
 
 use super::check::{Check, MOST};
-use super::network::point_number;
 use super::{Scenario, Spark, SparkPlace, SparkStage};
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Bytes, Quantity, Time};
@@ -33,12 +32,10 @@ pub(super) fn check(check: &mut Check<'_>) {
             format!("{} on each of {} workers are {executors} executors", spark.executors, scenario.cluster.workers);
         check.says("spark.executors", message, format!("at most {MOST_EXECUTORS} together"));
     }
-    let points = scenario.network.points();
     for (i, fault) in scenario.faults.iter().enumerate() {
-        let at_point = fault.node.as_deref().and_then(point_number).is_some_and(|number| number < points);
-        if fault.node.is_some() && !at_point && fault.slow.is_none() {
-            let message = "executors that are lost, and their shuffle files, are not modelled";
-            check.says(&format!("faults.{i}"), message, "`slow` for a node or a disk, or a fault of a link");
+        if fault.disk.is_some() && fault.slow.is_none() {
+            let message = "an executor that loses a disk with shuffle files is not modelled";
+            check.says(&format!("faults.{i}"), message, "`slow` for a disk, or a fault of its node");
         }
     }
     let jobs = spark.jobs();

@@ -273,6 +273,12 @@ impl Driver {
             self.hosts.node_up(now, node, outside.events);
             self.feed(now, Input::NodeUp { node }, outside);
         } else {
+            // Before whatever else it hears of the node, what was under way there is over.
+            if let Some(spark) = &mut self.spark {
+                let mut effects = std::mem::take(&mut self.effects);
+                self.cluster.drive(now, &mut effects, |platform| spark.on_down(platform, node));
+                self.perform_all(now, effects, outside);
+            }
             self.hosts.node_down(now, node, outside.events);
             self.feed(now, Input::NodeDown { node }, outside);
         }

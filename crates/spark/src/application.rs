@@ -4,16 +4,15 @@ use crate::config::{Config, Place};
 use crate::driver::{Thread, Work};
 use crate::errand::Errands;
 use crate::executor::{Executor, Need};
+use crate::loss::WORKER_TIMEOUT;
 use crate::record::{Exchange, JobRecord, StageRecord, TaskRecord};
-use crate::serve::{Fetch, FetchId, Serving};
+use crate::serve::{FetchId, Serving, UnderWay};
 use crate::stage::Stage;
 use crate::task::Task;
-use des::{RandomStream, Slab};
+use des::RandomStream;
 use hadoop::{ConnId, Event, Platform, Reader, Service, Writer};
+use std::collections::BTreeSet;
 use units::{Bytes, Time};
-
-/// How often executors' heartbeats are looked for (`spark.executor.heartbeatInterval`, 10 s).
-const HEARTBEAT: Time = Time::from_secs(10);
 
 /// What is under way outside.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,11 +20,15 @@ pub(crate) enum Errand {
     JobDue(usize),
     StageDue(usize),
     Revive,
-    Heartbeats,
+    /// Stages that failed are submitted anew.
+    Resubmit,
+    /// The Master drops an executor's Worker.
+    Expired(usize),
     DriverWorked,
     /// Messages between the driver and executors.
     Launch(usize),
     Status(usize),
+    Failed(usize, Option<usize>),
     Ask(usize, Need),
     Answer(usize, Need),
     /// Messages between executors: of a fetch, or a block of it.
@@ -34,7 +37,11 @@ pub(crate) enum Errand {
     Chunks(FetchId),
     Block(FetchId, usize),
     /// A block is read to be sent on this connection.
-    Served(ConnId),
+    Served(ConnId, FetchId),
+    /// A fetch: nothing has come for long, no connection could be made, it is tried again.
+    Silent(FetchId),
+    NoRoute(FetchId),
+    Retry(FetchId),
     /// Of a task.
     Worked(usize),
     FileRead(usize, Bytes),
@@ -56,10 +63,14 @@ pub struct Spark {
     pub(crate) executors: Vec<Executor>,
     pub(crate) thread: Thread,
     pub(crate) reviving: bool,
-    pub(crate) fetches: Slab<FetchId, Fetch>,
+    pub(crate) fetches: UnderWay,
     pub(crate) serving: Serving,
     pub(crate) errands: Errands<Errand>,
     pub(crate) random: RandomStream,
+    /// Stages that are submitted anew in a moment.
+    pub(crate) failed: BTreeSet<usize>,
+    /// When the Master first looks for Workers that it has not heard of; it began before the application.
+    pub(crate) master_phase: Time,
     failure: Option<String>,
     finished: bool,
 }
@@ -72,7 +83,10 @@ impl Spark {
             let parents: Vec<usize> = spec.parents.iter().map(|parent| tasks[*parent]).collect();
             Stage::new(number, spec.clone(), &parents)
         };
-        let stages: Vec<Stage> = config.stages.iter().enumerate().map(stage).collect();
+        let mut stages: Vec<Stage> = config.stages.iter().enumerate().map(stage).collect();
+        for parent in config.stages.iter().flat_map(|stage| &stage.parents) {
+            stages[*parent].has_readers = true;
+        }
         Self {
             jobs: vec![JobRecord::default(); config.jobs.len()],
             job: 0,
@@ -81,11 +95,13 @@ impl Spark {
             executors: Vec::new(),
             thread: Thread::default(),
             reviving: false,
-            fetches: Slab::new(),
+            fetches: UnderWay::default(),
             serving: Serving::default(),
             errands: Errands::default(),
             random: RandomStream::new(seed, "spark", 0),
             config,
+            failed: BTreeSet::new(),
+            master_phase: Time::from_ps(RandomStream::new(seed, "spark-master", 0).below(WORKER_TIMEOUT.as_ps())),
             failure: None,
             finished: false,
         }
@@ -108,26 +124,7 @@ impl Spark {
                 stage.blocks.push(platform.hdfs.namespace().file(file).blocks.clone());
             }
         }
-        self.await_heartbeats(platform);
         self.next_job(platform);
-    }
-
-    fn await_heartbeats(&mut self, platform: &mut Platform) {
-        let errand = self.errands.send(Errand::Heartbeats);
-        platform.ctx.drive_timer(platform.ctx.now + HEARTBEAT, errand);
-    }
-
-    /// Heartbeats are due: the application fails where an executor's is missing.
-    fn on_heartbeats(&mut self, platform: &mut Platform) {
-        let master = platform.ctx.nodes.master();
-        let mut nodes = self.executors.iter().map(|executor| executor.node);
-        if !platform.ctx.nodes.is_up(master) {
-            self.fail(platform, "the driver's node has gone down".to_owned());
-        } else if let Some(lost) = nodes.find(|node| !platform.ctx.nodes.is_up(*node)) {
-            self.fail(platform, format!("worker-{} has gone down, and no executor takes its place", lost.0));
-        } else {
-            self.await_heartbeats(platform);
-        }
     }
 
     /// Something has happened that concerns the application.
@@ -139,19 +136,21 @@ impl Spark {
             Event::Answered { request } => self.on_errand(platform, request),
             Event::Delivered { message, .. } => self.on_errand(platform, message),
             Event::Read { news, reader: Reader::Driver(number), .. } => {
-                if let Some(Errand::HdfsRead(task)) = self.errands.get(number).copied() {
+                if let Some(Errand::HdfsRead(task)) = self.errands.get(number).copied()
+                    && !self.tasks[task].is_over
+                {
                     self.on_hdfs_read(platform, (number, task), news);
                 }
             }
             Event::Write { news, writer: Writer::Driver(number), .. } => {
-                if let Some(Errand::HdfsWrite(task)) = self.errands.get(number).copied() {
+                if let Some(Errand::HdfsWrite(task)) = self.errands.get(number).copied()
+                    && !self.tasks[task].is_over
+                {
                     self.on_hdfs_write(platform, (number, task), news);
                 }
             }
             Event::DiskFailed { .. } => self.fail(platform, "a disk with shuffle files has failed".to_owned()),
-            Event::Ended { .. } => {
-                self.fail(platform, "a connection between executors, or to the driver, is lost".to_owned());
-            }
+            Event::Ended { conn, .. } => self.on_ended(platform, conn),
             _ => {}
         }
     }
@@ -162,17 +161,28 @@ impl Spark {
             Errand::JobDue(job) => self.on_job_due(platform, job),
             Errand::StageDue(stage) => self.on_stage_due(platform, stage),
             Errand::Revive => self.on_revive(platform),
-            Errand::Heartbeats => self.on_heartbeats(platform),
+            Errand::Resubmit => self.on_resubmit(platform),
+            Errand::Expired(executor) => self.lose(platform, executor, false),
             Errand::DriverWorked => self.on_driver_worked(platform),
-            Errand::Launch(task) => self.on_launched(platform, task),
             Errand::Status(task) => self.do_next(platform, Work::Status(task)),
+            Errand::Failed(task, address) => self.do_next(platform, Work::Failed(task, address)),
             Errand::Ask(executor, need) => self.do_next(platform, Work::Answer(executor, need)),
             Errand::Answer(executor, need) => self.on_answer(platform, executor, need),
             Errand::Request(fetch) => self.on_request(platform, fetch),
             Errand::Handle(fetch) => self.on_handle(platform, fetch),
             Errand::Chunks(fetch) => self.on_chunks(platform, fetch),
             Errand::Block(fetch, block) => self.on_block(platform, fetch, block),
-            Errand::Served(conn) => self.on_served(platform, conn),
+            Errand::Served(conn, fetch) => self.on_served(platform, conn, fetch),
+            Errand::Silent(fetch) => self.on_silent(platform, fetch),
+            Errand::NoRoute(fetch) => self.on_no_route(platform, fetch),
+            Errand::Retry(fetch) => self.ask(platform, fetch),
+            Errand::Launch(task)
+            | Errand::Worked(task)
+            | Errand::FileRead(task, _)
+            | Errand::LocalRead(task)
+            | Errand::Written(task)
+                if self.tasks[task].is_over => {}
+            Errand::Launch(task) => self.on_launched(platform, task),
             Errand::Worked(task) => {
                 self.tasks[task].busy = false;
                 self.advance(platform, task);
@@ -208,6 +218,10 @@ impl Spark {
     /// Its settings and stages.
     pub const fn config(&self) -> &Config {
         &self.config
+    }
+    /// How many executors it has lost.
+    pub fn lost(&self) -> usize {
+        self.executors.iter().filter(|executor| executor.is_lost).count()
     }
     /// Its jobs.
     pub fn jobs(&self) -> &[JobRecord] {

@@ -97,6 +97,8 @@ pub struct StageSpec {
     pub output: Place,
     /// From when it could run until its first task is launched: the driver makes and packs its tasks.
     pub delay: Time,
+    /// Further work, before all other, of tasks that an executor begins before one of the stage has ended on it.
+    pub warm_up: Time,
     /// What its tasks need of the driver before they run, once for each executor: their code, and variables that are
     /// broadcast.
     pub broadcast: Bytes,

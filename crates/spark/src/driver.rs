@@ -4,7 +4,7 @@
 use crate::application::{Errand, Spark};
 use crate::config::Place;
 use crate::executor::Need;
-use crate::record::TaskRecord;
+use crate::record::{TaskEnd, TaskRecord};
 use crate::shuffle::Outputs;
 use crate::stage::Stage;
 use crate::task::Task;
@@ -20,6 +20,8 @@ pub enum Work {
     Launch(usize),
     /// Takes a task's end, and offers its core.
     Status(usize),
+    /// Takes the end of a task that could not fetch from an executor.
+    Failed(usize, Option<usize>),
     /// Answers what an executor has asked for.
     Answer(usize, Need),
 }
@@ -40,17 +42,41 @@ impl Spark {
         self.end_job(platform);
     }
 
-    /// Stages of the running job whose parents are done are submitted, after their delay.
-    fn ready_stages(&mut self, platform: &mut Platform) {
+    /// Stages of the running job whose parents are done are submitted, after their delay; before them parents, of this
+    /// job or another, whose output was lost in part (`submitStage`, `getMissingParentStages`).
+    pub(crate) fn ready_stages(&mut self, platform: &mut Platform) {
         let now = platform.ctx.now;
+        for number in (0..self.stages.len()).rev().filter(|number| self.is_wanted(*number)).collect::<Vec<_>>() {
+            self.want_parents(number);
+        }
         for number in 0..self.stages.len() {
             let stage = &self.stages[number];
-            let parents = || stage.spec.parents.iter().all(|parent| self.stages[*parent].is_done());
-            if stage.spec.job == self.job && stage.record.ready.is_none() && parents() {
+            let parents = || stage.spec.parents.iter().all(|parent| self.stages[*parent].is_available());
+            if self.is_wanted(number) && parents() {
                 let delay = stage.spec.delay;
-                self.stages[number].record.ready = Some(now);
+                let stage = &mut self.stages[number];
+                stage.is_active = true;
+                stage.record.ready.get_or_insert(now);
                 let errand = self.errands.send(Errand::StageDue(number));
                 platform.ctx.drive_timer(now + delay, errand);
+            }
+        }
+    }
+
+    /// Whether a stage has to run, and is not with the scheduler or about to be submitted anew.
+    fn is_wanted(&self, number: usize) -> bool {
+        let stage = &self.stages[number];
+        let of_job = stage.spec.job == self.job || stage.is_needed;
+        of_job && !stage.is_done() && !stage.is_active && !self.failed.contains(&number)
+    }
+
+    /// Parents of a stage that were done and lack output are no longer done, nor are theirs if these lack some.
+    fn want_parents(&mut self, number: usize) {
+        for parent in self.stages[number].spec.parents.clone() {
+            let stage = &mut self.stages[parent];
+            if stage.is_done() && !stage.lost.is_empty() {
+                (stage.record.finish, stage.is_needed) = (None, true);
+                self.want_parents(parent);
             }
         }
     }
@@ -59,15 +85,24 @@ impl Spark {
     pub(crate) fn on_stage_due(&mut self, platform: &mut Platform, number: usize) {
         let preferred: Vec<Vec<NodeId>> =
             (0..self.stages[number].spec.tasks.len()).map(|task| self.preferred(platform, number, task)).collect();
-        let set = TaskSet::new(platform.ctx.now, &preferred, self.config.locality_wait);
+        let mut set = TaskSet::new(platform.ctx.now, &preferred, self.config.locality_wait);
         let stage = &mut self.stages[number];
-        stage.record.submit = Some(platform.ctx.now);
+        stage.record.submit.get_or_insert(platform.ctx.now);
+        stage.record.attempts += 1;
+        stage.failures.clear();
+        for done in (0..stage.spec.tasks.len()).filter(|index| stage.has(*index)) {
+            set.drop(done);
+        }
+        if self.executors.iter().any(|executor| executor.is_lost) {
+            let alive = |node| self.executors.iter().any(|executor| executor.node == node && !executor.is_lost);
+            set.recompute(self.config.locality_wait, alive);
+        }
+        let is_done = set.waiting() == 0;
         stage.set = Some(set);
-        if stage.spec.tasks.is_empty() {
+        if is_done {
             return self.end_stage(platform, number);
         }
-        let all: Vec<usize> = (0..self.executors.len()).collect();
-        self.offer(platform, all, true);
+        self.offer_all(platform);
         if !self.reviving {
             self.reviving = true;
             self.revive_later(platform);
@@ -79,19 +114,24 @@ impl Spark {
         platform.ctx.drive_timer(platform.ctx.now + self.config.revive_interval, errand);
     }
 
+    /// All free cores are offered.
+    pub(crate) fn offer_all(&mut self, platform: &mut Platform) {
+        let all: Vec<usize> = (0..self.executors.len()).filter(|executor| !self.executors[*executor].is_lost).collect();
+        self.offer(platform, all, true);
+    }
+
     /// All free cores are offered again.
     pub(crate) fn on_revive(&mut self, platform: &mut Platform) {
         self.reviving = self.stages.iter().any(Stage::waits);
         if self.reviving {
-            let all: Vec<usize> = (0..self.executors.len()).collect();
-            self.offer(platform, all, true);
+            self.offer_all(platform);
             self.revive_later(platform);
         }
     }
 
     /// The nodes that a task prefers: those with its input, else those with much of what it reads of shuffles
     /// (`getPreferredLocs`).
-    fn preferred(&self, platform: &Platform, number: usize, task: usize) -> Vec<NodeId> {
+    pub(crate) fn preferred(&self, platform: &Platform, number: usize, task: usize) -> Vec<NodeId> {
         let stage = &self.stages[number];
         if stage.spec.input == Place::Hdfs
             && let Some(block) = stage.blocks.get(task).and_then(|blocks| blocks.first())
@@ -116,7 +156,7 @@ impl Spark {
     }
 
     /// Free cores of executors are offered to the stages, the oldest job and stage first (`resourceOffers`, FIFO).
-    fn offer(&mut self, platform: &mut Platform, mut offers: Vec<usize>, all_free: bool) {
+    pub(crate) fn offer(&mut self, platform: &mut Platform, mut offers: Vec<usize>, all_free: bool) {
         self.random.shuffle(&mut offers);
         let mut order: Vec<usize> = (0..self.stages.len()).filter(|number| self.stages[*number].waits()).collect();
         order.sort_by_key(|number| (self.stages[*number].spec.job, *number));
@@ -162,7 +202,8 @@ impl Spark {
         let node = self.executors[executor].node;
         self.executors[executor].free -= 1;
         let id = self.tasks.len();
-        let record = TaskRecord::new(task, executor, node, locality, platform.ctx.now);
+        let attempt = self.stages[task.0].record.attempts;
+        let record = TaskRecord::new((task.0, task.1, attempt), executor, node, locality, platform.ctx.now);
         self.tasks.push(Task::new(record));
         self.do_next(platform, Work::Launch(id));
     }
@@ -179,7 +220,7 @@ impl Spark {
         let Some(work) = self.thread.queue.front() else { return };
         let cost = match work {
             Work::Launch(_) | Work::Answer(..) => self.config.launch_cost,
-            Work::Status(_) => self.config.status_cost,
+            Work::Status(_) | Work::Failed(..) => self.config.status_cost,
         };
         self.thread.busy = true;
         let errand = self.errands.send(Errand::DriverWorked);
@@ -196,6 +237,7 @@ impl Spark {
                 self.tell(platform, to, self.config.launch_bytes, Errand::Launch(task));
             }
             Some(Work::Status(task)) => self.on_status(platform, task),
+            Some(Work::Failed(task, address)) => self.on_fetch_failed(platform, task, address),
             Some(Work::Answer(executor, need)) => {
                 let bytes = match need {
                     Need::Broadcast(stage) => self.stages[stage].spec.broadcast,
@@ -233,14 +275,26 @@ impl Spark {
     fn on_status(&mut self, platform: &mut Platform, task: usize) {
         let now = platform.ctx.now;
         let record = &mut self.tasks[task].record;
-        record.finish = Some(now);
+        if record.ended != TaskEnd::Running {
+            // Its executor was lost meanwhile.
+            return;
+        }
+        (record.finish, record.ended) = (Some(now), TaskEnd::Success);
         let (number, index, executor) = (record.stage, record.index, record.executor);
         self.executors[executor].free += 1;
-        self.stages[number].outputs.0[index] = self.tasks[task].output;
+        let output = self.tasks[task].output;
         self.tasks[task].forget();
         let stage = &mut self.stages[number];
-        stage.record.done += 1;
-        let done = stage.record.done as usize == stage.spec.tasks.len();
+        // Two attempts at a stage may have run it: what came first counts.
+        if !stage.has(index) {
+            stage.outputs.0[index] = output;
+            stage.lost.remove(&index);
+            stage.record.done += 1;
+            if let Some(set) = &mut stage.set {
+                set.drop(index);
+            }
+        }
+        let done = stage.record.done as usize == stage.spec.tasks.len() && !stage.is_done();
         self.offer(platform, vec![executor], false);
         if done {
             self.end_stage(platform, number);
@@ -248,8 +302,11 @@ impl Spark {
     }
 
     fn end_stage(&mut self, platform: &mut Platform, number: usize) {
-        self.stages[number].record.finish = Some(platform.ctx.now);
-        self.stages[number].set = None;
+        let stage = &mut self.stages[number];
+        stage.record.finish = Some(platform.ctx.now);
+        stage.set = None;
+        (stage.is_active, stage.is_needed, stage.failed_in_a_row) = (false, false, 0);
+        self.failed.remove(&number);
         self.ready_stages(platform);
         self.end_job(platform);
     }

@@ -22,6 +22,12 @@ pub struct Executor {
     /// To the block managers of others, by executor; the driver's is behind all of them.
     pub peers: BTreeMap<usize, ConnId>,
     pub has: BTreeSet<Need>,
+    /// Stages of which a task has ended here: their classes are loaded and compiled.
+    pub warm: BTreeSet<usize>,
+    /// Its process is gone, and all that it had on its node.
+    pub is_dead: bool,
+    /// The driver knows that.
+    pub is_lost: bool,
     /// Tasks that wait for what was asked for.
     pub waits: BTreeMap<Need, Vec<usize>>,
     turns: Turns,
@@ -30,7 +36,19 @@ pub struct Executor {
 impl Executor {
     pub fn new(node: NodeId, cores: u32, driver: ConnId) -> Self {
         let (peers, has, waits) = (BTreeMap::new(), BTreeSet::new(), BTreeMap::new());
-        Self { node, free: cores, driver, peers, has, waits, turns: Turns::default() }
+        let warm = BTreeSet::new();
+        Self {
+            node,
+            free: cores,
+            driver,
+            peers,
+            has,
+            warm,
+            is_dead: false,
+            is_lost: false,
+            waits,
+            turns: Turns::default(),
+        }
     }
 
     /// The disk for its next file: those of its node in turn (`spark.local.dir`, of which files are spread over the

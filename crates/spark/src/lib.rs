@@ -1,8 +1,8 @@
 //! An application of Spark, standalone, as a pure state machine beside `hadoop`'s: it drives a [`hadoop::Cluster`] from
 //! outside, on whose nodes, disks, connections and HDFS it runs.
 //!
-//! [`Spark::on_start`] and [`Spark::on_news`] take the cluster's [`Platform`](hadoop::Platform) and what has happened
-//! there; what they ask for comes back as news. `docs/models/spark.md` has the sources.
+//! [`Spark::on_start`], [`Spark::on_down`] and [`Spark::on_news`] take the cluster's [`Platform`](hadoop::Platform) and
+//! what has happened there; what they ask for comes back as news. `docs/models/spark.md` has the sources.
 
 mod application;
 mod config;
@@ -10,6 +10,7 @@ mod driver;
 mod errand;
 mod executor;
 pub mod fetch;
+mod loss;
 mod record;
 mod running;
 mod serve;
@@ -21,5 +22,5 @@ mod transfer;
 
 pub use application::Spark;
 pub use config::{Config, JobSpec, Place, StageSpec, TaskSpec};
-pub use record::{Exchange, JobRecord, StageRecord, TaskRecord};
+pub use record::{Exchange, JobRecord, StageRecord, TaskEnd, TaskRecord};
 pub use task_set::Locality;

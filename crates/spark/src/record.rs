@@ -22,8 +22,36 @@ pub struct StageRecord {
     pub submit: Option<Time>,
     /// When the driver knew that the last of them was done.
     pub finish: Option<Time>,
-    /// Tasks that are done.
+    /// Tasks that are done, and whose output was not lost.
     pub done: u32,
+    /// How often it was handed to the scheduler.
+    pub attempts: u32,
+}
+
+/// How an attempt at a task ended (`TaskEndReason`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum TaskEnd {
+    /// It runs, or nobody knows that it does not.
+    #[default]
+    Running,
+    /// It is done.
+    Success,
+    /// It could not fetch what it reads of a shuffle.
+    FetchFailed,
+    /// Its executor was lost.
+    ExecutorLost,
+}
+
+impl TaskEnd {
+    /// Spark's name; none while it runs.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Running => "",
+            Self::Success => "Success",
+            Self::FetchFailed => "FetchFailed",
+            Self::ExecutorLost => "ExecutorLostFailure",
+        }
+    }
 }
 
 /// A task.
@@ -33,6 +61,10 @@ pub struct TaskRecord {
     pub stage: usize,
     /// Its place among the stage's tasks.
     pub index: usize,
+    /// Its stage's attempt, from 1.
+    pub attempt: u32,
+    /// How it ended.
+    pub ended: TaskEnd,
     /// The executor that ran it.
     pub executor: usize,
     /// Where that ran.
@@ -70,7 +102,7 @@ pub struct TaskRecord {
 impl TaskRecord {
     /// A task that the driver launches on an executor of a node.
     pub const fn new(
-        (stage, index): (usize, usize),
+        (stage, index, attempt): (usize, usize, u32),
         executor: usize,
         node: NodeId,
         locality: Locality,
@@ -79,6 +111,8 @@ impl TaskRecord {
         Self {
             stage,
             index,
+            attempt,
+            ended: TaskEnd::Running,
             executor,
             node,
             locality,
@@ -112,10 +146,14 @@ pub struct Exchange {
     pub local: Bytes,
     /// What has come over the network.
     pub remote: Bytes,
+    /// What has come over the network a second time, for another attempt at its task.
+    pub again: Bytes,
     /// What no task has got, map task by map task and reduce task by reduce task.
     pub never_fetched: Bytes,
     /// What executors have sent to others.
     pub served: Bytes,
     /// What is sent and has not come.
     pub in_flight: Bytes,
+    /// What was sent in vain: its connection was lost, or nobody waited for it any more.
+    pub wasted: Bytes,
 }

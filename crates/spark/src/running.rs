@@ -20,6 +20,9 @@ const FIRST_PROCESS: u32 = 1_000;
 impl Spark {
     /// An executor has a task, or what a task of it had to wait for.
     pub(crate) fn on_launched(&mut self, platform: &mut Platform, task: usize) {
+        if self.tasks[task].is_over {
+            return;
+        }
         let record = self.tasks[task].record;
         let stage = &self.stages[record.stage].spec;
         let needs = [
@@ -50,6 +53,10 @@ impl Spark {
     fn begin(&mut self, platform: &mut Platform, id: usize) {
         let record = self.tasks[id].record;
         let stage = &self.stages[record.stage];
+        if stage.spec.parents.iter().any(|parent| !self.stages[*parent].is_available()) {
+            // The driver has unregistered what its executor asks for (`MetadataFetchFailedException`).
+            return self.fetch_failed(platform, id, None);
+        }
         let spec = stage.spec.tasks[record.index];
         let executor = &mut self.executors[record.executor];
         let mut remote: BTreeMap<usize, Vec<Block>> = BTreeMap::new();
@@ -77,6 +84,7 @@ impl Spark {
         }
         task.record.start = Some(platform.ctx.now);
         (task.expected, task.incoming) = (expected, expected);
+        let warm_up = if executor.warm.contains(&record.stage) { Time::ZERO } else { stage.spec.warm_up };
         if spec.input > Bytes::ZERO {
             match stage.spec.input {
                 Place::Local => {
@@ -95,6 +103,7 @@ impl Spark {
             };
             task.fetches = Some(Fetches::new(remote, limits, &mut self.random));
         }
+        self.work(platform, id, warm_up);
         self.fetch_more(platform, id);
         self.read_local(platform, id);
         self.read_file(platform, id);
@@ -246,7 +255,9 @@ impl Spark {
     fn report(&mut self, platform: &mut Platform, id: usize, result: Bytes) {
         let task = &mut self.tasks[id];
         task.record.end = Some(platform.ctx.now);
-        let conn = self.executors[task.record.executor].driver;
+        let executor = &mut self.executors[task.record.executor];
+        executor.warm.insert(task.record.stage);
+        let conn = executor.driver;
         let message = self.errands.send(Errand::Status(id));
         platform.ctx.drive_send(conn, End::Client, self.config.status_bytes + result, message);
     }
@@ -356,8 +367,10 @@ impl Spark {
         task.record.shuffle_local += transfer.bytes;
         let (stage, index) = (task.record.stage, task.record.index);
         let stage = &mut self.stages[stage];
-        stage.got[parent].mark(map, index);
-        stage.books[parent].local += transfer.bytes;
+        let again = stage.got[parent].mark(map, index);
+        if !again {
+            stage.books[parent].local += transfer.bytes;
+        }
         self.arrive(platform, id, Arrived::Local(transfer.bytes));
         self.read_local(platform, id);
     }

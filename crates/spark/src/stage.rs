@@ -5,6 +5,7 @@ use crate::record::{Exchange, StageRecord};
 use crate::shuffle::{Outputs, Partition};
 use crate::task_set::TaskSet;
 use hadoop::hdfs::BlockId;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A stage.
 #[derive(Debug)]
@@ -17,6 +18,18 @@ pub struct Stage {
     pub partition: Partition,
     /// Its tasks that wait for cores, from its submission on.
     pub set: Option<TaskSet>,
+    /// Whether its tasks are with the scheduler, or will be after its delay.
+    pub is_active: bool,
+    /// A stage waits for outputs of it that were lost.
+    pub is_needed: bool,
+    /// Whether others read its shuffle.
+    pub has_readers: bool,
+    /// Tasks that were done, and whose output was lost with their executor.
+    pub lost: BTreeSet<usize>,
+    /// By task: attempts in its stage's current one that have failed.
+    pub failures: BTreeMap<usize, u32>,
+    /// How often in a row it has failed as outputs could not be fetched.
+    pub failed_in_a_row: u32,
     /// No task was held back for a better place since its wait began anew (`noRejectsSinceLastReset`).
     pub no_rejects: bool,
     /// By task: the blocks of its input in HDFS.
@@ -37,6 +50,12 @@ impl Stage {
             outputs: Outputs(vec![None; tasks]),
             record: StageRecord::default(),
             set: None,
+            is_active: false,
+            is_needed: false,
+            has_readers: false,
+            lost: BTreeSet::new(),
+            failures: BTreeMap::new(),
+            failed_in_a_row: 0,
             no_rejects: true,
             blocks: Vec::new(),
             got: parents.iter().map(|maps| Got::new(*maps, tasks)).collect(),
@@ -53,6 +72,16 @@ impl Stage {
     pub const fn is_done(&self) -> bool {
         self.record.finish.is_some()
     }
+
+    /// Whether others can read all of its output.
+    pub fn is_available(&self) -> bool {
+        self.is_done() && self.lost.is_empty()
+    }
+
+    /// Whether a task of it is done, and its output there.
+    pub fn has(&self, index: usize) -> bool {
+        self.outputs.0[index].is_some() && !self.lost.contains(&index)
+    }
 }
 
 /// Which blocks of a shuffle have come to their tasks.
@@ -66,10 +95,12 @@ impl Got {
     fn new(maps: usize, reduces: usize) -> Self {
         Self { reduces, bits: vec![0; (maps * reduces).div_ceil(64)] }
     }
-    /// A block has come.
-    pub fn mark(&mut self, map: usize, reduce: usize) {
+    /// A block has come; true if it had before.
+    pub fn mark(&mut self, map: usize, reduce: usize) -> bool {
         let place = map * self.reduces + reduce;
+        let had = self.has(map, reduce);
         self.bits[place / 64] |= 1 << (place % 64);
+        had
     }
     pub fn has(&self, map: usize, reduce: usize) -> bool {
         let place = map * self.reduces + reduce;

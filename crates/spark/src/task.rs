@@ -53,6 +53,8 @@ pub enum Step {
 pub struct Task {
     pub record: TaskRecord,
     pub step: Step,
+    /// Its process is gone, or it has failed: nothing that was under way for it counts.
+    pub is_over: bool,
     /// Something is under way on which the step waits.
     pub busy: bool,
     pub arrived: VecDeque<Arrived>,
@@ -88,6 +90,7 @@ impl Task {
         Self {
             record,
             step: Step::Stream,
+            is_over: false,
             busy: false,
             arrived: VecDeque::new(),
             expected: Bytes::ZERO,
@@ -110,7 +113,7 @@ impl Task {
 
     /// It is over: only its record stays.
     pub fn forget(&mut self) {
-        *self = Self { output: self.output, ..Self::new(self.record) };
+        *self = Self { output: self.output, is_over: self.is_over, ..Self::new(self.record) };
         self.step = Step::Done;
     }
 

@@ -90,6 +90,47 @@ impl TaskSet {
         set
     }
 
+    /// A task waits again, before all others: Spark takes from the end of its lists, where it is put
+    /// (`addPendingTask`, `dequeueTaskFromList`).
+    pub fn add(&mut self, task: usize, preferred: &[NodeId]) {
+        if std::mem::replace(&mut self.waits[task], true) {
+            return;
+        }
+        self.waiting += 1;
+        self.all.push_front(task);
+        if preferred.is_empty() {
+            self.without.push_front(task);
+        }
+        for node in preferred {
+            self.of_node.entry(*node).or_default().push_front(task);
+        }
+    }
+
+    /// A task need not run.
+    pub fn drop(&mut self, task: usize) {
+        if std::mem::replace(&mut self.waits[task], false) {
+            self.waiting -= 1;
+        }
+    }
+
+    /// The levels anew, where nodes have executors or have none left, and tasks wait or no longer do
+    /// (`recomputeLocality`).
+    pub fn recompute(&mut self, wait: Time, has_executors: impl Fn(NodeId) -> bool) {
+        let now = self.levels[self.level].0;
+        let waits = |queue: &VecDeque<usize>| queue.iter().any(|task| self.waits[*task]);
+        let on_nodes = self.of_node.iter().any(|(node, queue)| has_executors(*node) && waits(queue));
+        let without = waits(&self.without);
+        self.levels.clear();
+        if on_nodes {
+            self.levels.push((Locality::Node, wait));
+        }
+        if without {
+            self.levels.push((Locality::NoPreference, Time::ZERO));
+        }
+        self.levels.push((Locality::Any, Time::ZERO));
+        self.level = self.levels.iter().position(|(level, _)| *level >= now).unwrap_or(0);
+    }
+
     /// How many tasks wait.
     pub const fn waiting(&self) -> usize {
         self.waiting

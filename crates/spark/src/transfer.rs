@@ -22,12 +22,28 @@ impl Spark {
     /// A task asks for as much as it may.
     pub(crate) fn fetch_more(&mut self, platform: &mut Platform, id: usize) {
         while let Some(request) = self.tasks[id].fetches.as_mut().and_then(crate::fetch::Fetches::ask) {
-            let conn = self.peer(platform, self.tasks[id].record.executor, request.address);
-            let bytes = Bytes::new(REQUEST + BLOCK_NAME * request.blocks.len() as u64);
-            let fetch = self.fetches.insert(Fetch { task: id, request, conn, came: 0 });
-            let message = self.errands.send(Errand::Request(fetch));
-            platform.ctx.drive_send(conn, End::Client, bytes, message);
+            let fetch = self.fetches.insert(Fetch { task: id, request, conn: None, sent: 0, came: 0, failures: 0 });
+            self.ask(platform, fetch);
         }
+    }
+
+    /// Asks for the blocks of a fetch that have not come.
+    pub(crate) fn ask(&mut self, platform: &mut Platform, fetch: FetchId) {
+        let Some(Fetch { task, request, came, .. }) = self.fetches.get(fetch) else { return };
+        let (from, to, blocks) = (self.tasks[*task].record.executor, request.address, request.blocks.len() - came);
+        if self.executors[to].is_dead && !self.executors[from].peers.contains_key(&to) {
+            return self.cannot_connect(platform, fetch);
+        }
+        let conn = self.peer(platform, from, to);
+        if let Some(fetch) = self.fetches.get_mut(fetch) {
+            fetch.conn = Some(conn);
+        }
+        if self.executors[to].is_dead {
+            self.await_silence(platform, fetch);
+        }
+        let bytes = Bytes::new(REQUEST + BLOCK_NAME * blocks as u64);
+        let message = self.errands.send(Errand::Request(fetch));
+        platform.ctx.drive_send(conn, End::Client, bytes, message);
     }
 
     /// The connection of an executor to another: one, which stays (`spark.shuffle.io.numConnectionsPerPeer`, 1).
@@ -39,30 +55,29 @@ impl Spark {
 
     /// At the serving executor: blocks are opened.
     pub(crate) fn on_request(&mut self, platform: &mut Platform, fetch: FetchId) {
-        let Some(Fetch { conn, .. }) = self.fetches.get(fetch) else { return };
+        let Some(&Fetch { conn: Some(conn), .. }) = self.fetches.get(fetch) else { return };
         let message = self.errands.send(Errand::Handle(fetch));
-        platform.ctx.drive_send(*conn, End::Server, Bytes::new(HANDLE), message);
+        platform.ctx.drive_send(conn, End::Server, Bytes::new(HANDLE), message);
     }
 
     /// At the task's executor: it asks for all chunks.
     pub(crate) fn on_handle(&mut self, platform: &mut Platform, fetch: FetchId) {
-        let Some(Fetch { conn, request, .. }) = self.fetches.get(fetch) else { return };
-        let bytes = Bytes::new(CHUNK * request.blocks.len() as u64);
+        let Some(Fetch { conn: Some(conn), request, came, .. }) = self.fetches.get(fetch) else { return };
+        let bytes = Bytes::new(CHUNK * (request.blocks.len() - came) as u64);
         let message = self.errands.send(Errand::Chunks(fetch));
         platform.ctx.drive_send(*conn, End::Client, bytes, message);
     }
 
-    /// At the serving executor: all blocks of a fetch are wanted.
+    /// At the serving executor: all blocks of a fetch are wanted that have not come.
     pub(crate) fn on_chunks(&mut self, platform: &mut Platform, fetch: FetchId) {
-        let Some(&Fetch { conn, .. }) = self.fetches.get(fetch) else { return };
-        if self.serving.add(conn, fetch) {
-            self.serve(platform, conn);
-        }
+        let Some(&Fetch { conn: Some(conn), came, .. }) = self.fetches.get(fetch) else { return };
+        self.serving.add(conn, fetch, came);
+        self.serve(platform, conn);
     }
 
     /// Reads the next block that a connection has to send.
     fn serve(&mut self, platform: &mut Platform, conn: ConnId) {
-        let Some((fetch, block)) = self.serving.front(conn) else { return };
+        let Some((fetch, block)) = self.serving.read(conn, &self.fetches) else { return };
         let Some(Fetch { task, request, .. }) = self.fetches.get(fetch) else { return };
         let (record, block) = (self.tasks[*task].record, request.blocks[block]);
         let stage = &self.stages[record.stage];
@@ -70,28 +85,34 @@ impl Spark {
         let (offset, bytes) = stage.partition.block(output.length, record.index);
         let stream = DiskStream { part: units::count(record.index).saturating_add(1), ..output.file };
         let transfer = DiskTransfer::new(output.disk, DiskOp::Read, stream, offset, bytes);
-        let errand = self.errands.send(Errand::Served(conn));
+        let errand = self.errands.send(Errand::Served(conn, fetch));
         platform.ctx.drive_disk(output.node, transfer, errand);
     }
 
     /// A block is read, and leaves.
-    pub(crate) fn on_served(&mut self, platform: &mut Platform, conn: ConnId) {
-        let Some((fetch, place)) = self.serving.front(conn) else { return };
-        let Some(Fetch { task, request, .. }) = self.fetches.get(fetch) else { return };
-        let (block, blocks, stage) = (request.blocks[place], request.blocks.len(), self.tasks[*task].record.stage);
-        let books = &mut self.stages[stage].books[block.parent];
-        books.served += block.bytes;
-        books.in_flight += block.bytes;
-        let message = self.errands.send(Errand::Block(fetch, place));
-        platform.ctx.drive_send(conn, End::Server, block.bytes + Bytes::new(CHUNK), message);
-        if self.serving.sent(conn, blocks) {
-            self.serve(platform, conn);
+    pub(crate) fn on_served(&mut self, platform: &mut Platform, conn: ConnId, id: FetchId) {
+        let fetch = self.fetches.get_mut(id).filter(|fetch| fetch.conn == Some(conn));
+        self.serving.has_read(conn, fetch.as_ref().map_or(0, |fetch| fetch.request.blocks.len()));
+        if let Some(fetch) = fetch {
+            let place = fetch.sent;
+            fetch.sent += 1;
+            let (block, stage) = (fetch.request.blocks[place], self.tasks[fetch.task].record.stage);
+            let books = &mut self.stages[stage].books[block.parent];
+            books.served += block.bytes;
+            books.in_flight += block.bytes;
+            let message = self.errands.send(Errand::Block(id, place));
+            platform.ctx.drive_send(conn, End::Server, block.bytes + Bytes::new(CHUNK), message);
         }
+        self.serve(platform, conn);
     }
 
     /// At the task's executor: a block is there.
     pub(crate) fn on_block(&mut self, platform: &mut Platform, fetch: FetchId, place: usize) {
         let Some(Fetch { task: id, request, came, .. }) = self.fetches.get_mut(fetch) else { return };
+        // One that is asked for again has come after all.
+        if place != *came {
+            return;
+        }
         *came += 1;
         let (id, address, block) = (*id, request.address, request.blocks[place]);
         let last = *came == request.blocks.len();
@@ -102,9 +123,9 @@ impl Spark {
         record.shuffle_remote += block.bytes;
         let (stage, index) = (record.stage, record.index);
         let stage = &mut self.stages[stage];
-        stage.got[block.parent].mark(block.map, index);
+        let again = stage.got[block.parent].mark(block.map, index);
         let books = &mut stage.books[block.parent];
-        books.remote += block.bytes;
+        *(if again { &mut books.again } else { &mut books.remote }) += block.bytes;
         books.in_flight = books.in_flight.saturating_sub(block.bytes);
         self.arrive(platform, id, Arrived::Remote { address, bytes: block.bytes, last });
     }

@@ -29,6 +29,7 @@ pub use calibrate::{Calibration, Combiner, Costs, Given, Shape, calibrate};
 pub use cluster::{ClusterError, cluster};
 pub use coflows::coflows;
 pub use hosts::Hosts;
+pub(crate) use hosts::order as host_order;
 pub use many::{Extent, ImportedMany};
 pub use record::{Moments, Record};
 pub use replay::{UnknownHosts, replay};

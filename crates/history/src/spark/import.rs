@@ -1,12 +1,15 @@
 //! A scenario from an event log: the stages that ran, with what their tasks took, read and wrote.
 //!
-//! What a task took but for waiting for shuffle blocks and for writing its own is its work; waiting is the simulation's
-//! affair. So the scenario says what another network, or another number of bytes under way, would change. Files that a
-//! task reads or writes are in its work, as no log says where they are; those of an RDD of HDFS are read there, too.
+//! What a task took but for waiting for shuffle blocks and for writing its own is its work, as far as it had a core
+//! ([`super::work`]); waiting is the simulation's affair. So the scenario says what another network, or another number of
+//! bytes under way, would change. Files that a task reads or writes are in its work, as no log says where they are; those
+//! of an RDD of HDFS are read there, too.
 
 use super::settings::{size, time};
+use super::work::{Machines, Works};
 use super::{Application, Stage, Task, TaskEnd};
-use scenario::{Run, Scenario, ScenarioError, Spark, SparkPlace, SparkStage};
+use crate::import::host_order;
+use scenario::{NodeSpec, Run, Scenario, ScenarioError, Spark, SparkPlace, SparkStage};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use units::{Bytes, Time};
@@ -97,10 +100,10 @@ pub fn import(of: &Application, cluster: Option<(&str, &str)>) -> Result<SparkIm
         return Err(SparkImportError::TooLarge(all));
     }
     let (mut scenario, spark) = base(cluster)?;
-    machines(of, &mut scenario, &mut notes);
+    let hosts = machines(of, &mut scenario, &mut notes);
     let mut spark = settings(of, spark, &mut notes);
     let mut recorded = SparkRecorded::default();
-    let mut ran = Ran::of(of);
+    let mut ran = Ran::of(of, Machines::new(of, &shared(&scenario), &hosts));
     let mut before = groups[0].submit;
     for (number, group) in groups.iter().enumerate() {
         spark.pause.push(ms(group.submit - before));
@@ -150,8 +153,10 @@ fn base(cluster: Option<(&str, &str)>) -> Result<(Scenario, Spark), SparkImportE
     }
 }
 
-/// A worker for each host of executors, with a core for each task at once: what tasks took holds what they shared.
-fn machines(of: &Application, scenario: &mut Scenario, notes: &mut Vec<String>) {
+/// A worker for each host of executors, with a core for each task at once: of those that share a machine by the
+/// cluster's scenario, as far as that has cores. Of others what tasks took holds what they shared. The result is the
+/// number of each host's worker.
+fn machines(of: &Application, scenario: &mut Scenario, notes: &mut Vec<String>) -> BTreeMap<String, u32> {
     let mut by_host: BTreeMap<&str, (u32, u32)> = BTreeMap::new();
     for executor in &of.executors {
         let (count, cores) = by_host.entry(&executor.host).or_insert((0, 0));
@@ -166,12 +171,27 @@ fn machines(of: &Application, scenario: &mut Scenario, notes: &mut Vec<String>) 
         notes.push(format!("hosts differ, or executors came and went: {each} executors of {cores} cores on each host"));
     }
     let cluster = &mut scenario.cluster;
-    (cluster.workers, cluster.host, cluster.master) = (workers, None, None);
+    (cluster.workers, cluster.master) = (workers, None);
     cluster.group.clear();
     let node = &mut scenario.node;
     node.cores = each.saturating_mul(cores).clamp(1, 4_096);
-    (node.speed, node.load, node.variation) = (1.0, 0.0, 0.0);
+    (node.speed, node.variation) = (1.0, 0.0);
+    if cluster.host.is_none() {
+        node.load = 0.0;
+    }
     scenario.hdfs.replication = scenario.hdfs.replication.min(workers);
+    let mut names: Vec<&str> = by_host.into_keys().collect();
+    names.sort_by_cached_key(|name| host_order(name));
+    names.into_iter().map(str::to_owned).zip(1..).collect()
+}
+
+/// Workers that share a machine by the cluster's scenario: the machine's cores, and other threads on it.
+fn shared(scenario: &Scenario) -> BTreeMap<u32, (u32, f64, f64)> {
+    let cores = scenario.cluster.host.as_ref().map_or(0, |host| host.cores);
+    let load = scenario.node.load * f64::from(cores);
+    let nodes = scenario.nodes();
+    let of = |(number, node): (u32, &NodeSpec)| Some((number, (node.host?, f64::from(cores), load)));
+    (0..).zip(&nodes).skip(1).filter_map(of).collect()
 }
 
 /// The settings that were set, where the model knows them, in place of the cluster's.
@@ -264,6 +284,8 @@ struct Ran<'a> {
     succeeded: BTreeMap<(u32, u32), Vec<&'a Task>>,
     /// Data sets by stage.
     sets: BTreeMap<u32, u32>,
+    /// Where its hosts' tasks shared cores.
+    machines: Machines,
     /// Names by the data set that a stage computes: another job names the same stage anew, and skips it.
     names: BTreeMap<u32, (String, i64)>,
     /// How many tasks are imported.
@@ -276,13 +298,14 @@ struct Ran<'a> {
 }
 
 impl<'a> Ran<'a> {
-    fn of(of: &'a Application) -> Self {
+    fn of(of: &'a Application, machines: Machines) -> Self {
         let mut succeeded: BTreeMap<(u32, u32), Vec<&Task>> = BTreeMap::new();
         for task in of.tasks.iter().filter(|task| task.end == TaskEnd::Succeeded) {
             succeeded.entry(task.stage).or_default().push(task);
         }
         let sets = of.stages.iter().filter_map(|stage| Some((stage.id, stage.rdds.first()?.id))).collect();
-        Self { succeeded, sets, names: BTreeMap::new(), taken: 0, length: 0.0, remote: 0, local: 0 }
+        let names = BTreeMap::new();
+        Self { succeeded, sets, machines, names, taken: 0, length: 0.0, remote: 0, local: 0 }
     }
 }
 
@@ -335,6 +358,9 @@ fn of_stage(stage: &Stage, (number, group): (usize, &Group), ran: &mut Ran, note
     let reduce_locality = known.iter().any(|task| task.locality != super::Locality::ProcessLocal);
     let hdfs = stage.rdds.iter().any(|rdd| rdd.name.starts_with("hdfs:"));
     let inputs = if hdfs { bytes(&|task| task.metrics.input_bytes) } else { Vec::new() };
+    let works = Works::of(&tasks, &ran.machines, hdfs);
+    let mean = works.of_tasks.values().sum::<f64>() / works.of_tasks.len().max(1) as f64;
+    let work = |index| works.of_tasks.get(&index).copied().unwrap_or(mean);
     SparkStage {
         name,
         job: units::count(number),
@@ -342,7 +368,8 @@ fn of_stage(stage: &Stage, (number, group): (usize, &Group), ran: &mut Ran, note
         tasks: stage.tasks,
         input_from: if inputs.is_empty() { SparkPlace::Local } else { SparkPlace::Hdfs },
         inputs,
-        works: each(&work).into_iter().map(|ms| Time::from_secs_f64((ms as f64 / 1e3).min(604_800.0))).collect(),
+        works: (0..stage.tasks).map(|index| whole_ms(work(index))).collect(),
+        warm_up: whole_ms(works.warm_up),
         shuffle_writes: bytes(&|task| task.metrics.write.bytes),
         shares: if reads { read.into_iter().map(|bytes| bytes as f64).collect() } else { Vec::new() },
         reduce_locality: !reads || reduce_locality,
@@ -358,9 +385,6 @@ fn of_stage(stage: &Stage, (number, group): (usize, &Group), ran: &mut Ran, note
 /// that read shuffles are met to 9 % in the mean with this, to 12 % with none and to 15 % with all of it.
 const STREAMED: f64 = 0.5;
 
-/// What a task took but for waiting for shuffle blocks and writing its own, in milliseconds.
-fn work(task: &Task) -> u64 {
-    let took = task.finish_ms.unwrap_or(task.launch_ms).saturating_sub(task.launch_ms);
-    let waited = task.metrics.read.wait_ms + task.metrics.write.time_ns / 1_000_000;
-    u64::try_from(took).unwrap_or(0).saturating_sub(waited)
+fn whole_ms(ms: f64) -> Time {
+    Time::from_ms((ms.round() as u64).min(604_800_000))
 }

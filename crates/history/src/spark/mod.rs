@@ -11,6 +11,7 @@ mod import;
 mod log;
 mod read;
 mod settings;
+mod work;
 
 pub use codec::{Codec, open};
 pub use import::{SparkImportError, SparkImported, SparkRecorded, import};

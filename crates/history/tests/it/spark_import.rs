@@ -136,3 +136,81 @@ fn settings_of_the_cluster_are_kept() {
         assert!(matches!(error, SparkImportError::Occupied), "{own}: {error}");
     }
 }
+
+/// A stage of so many tasks: executor, host, locality, launch and finish in ms, processor time in ms.
+fn stage_of(tasks: &[(u32, &str, &str, i64, i64, i64)]) -> String {
+    let mut lines = vec![json!({ "Event": "LogStart", "Spark Version": "4.1.1" })];
+    for executor in 1..=2 {
+        lines.push(json!({ "Event": "ExecutorAdded", "Timestamp": 1, "Executor ID": executor.to_string(),
+            "Executor Info": { "Host": format!("w{executor}"), "Total Cores": 1 } }));
+    }
+    lines.push(json!({ "Event": "JobStart", "Job ID": 0, "Submission Time": 1_000, "Stage IDs": [0] }));
+    for (index, (executor, host, locality, launch, finish, cpu)) in tasks.iter().enumerate() {
+        lines.push(json!({ "Event": "TaskEnd", "Stage ID": 0, "Task End Reason": { "Reason": "Success" },
+            "Task Info": { "Task ID": index, "Index": index, "Launch Time": launch, "Executor ID": executor.to_string(),
+                "Host": host, "Locality": locality, "Finish Time": finish },
+            "Task Metrics": { "Executor Run Time": finish - launch - 50, "Executor CPU Time": cpu * 1_000_000,
+                "Input Metrics": { "Bytes Read": 1_000_000 } } }));
+    }
+    lines.push(json!({ "Event": "StageCompleted", "Stage Info": { "Stage ID": 0, "Stage Name": "count at a.py:1",
+        "Number of Tasks": tasks.len(), "RDD Info": [{ "RDD ID": 0, "Name": "hdfs://m/in" }],
+        "Submission Time": 1_000, "Completion Time": 20_000 } }));
+    lines.push(json!({ "Event": "JobEnd", "Job ID": 0, "Completion Time": 20_000,
+        "Job Result": { "Result": "JobSucceeded" } }));
+    let text = |line: Value| format!("{line}\n").replace("\"Event\":\"", "\"Event\":\"SparkListener");
+    lines.into_iter().map(text).collect()
+}
+
+fn works(log: &str, cluster: Option<&str>) -> (Vec<u64>, u64) {
+    let spark = imported(log, cluster).unwrap().scenario.spark.unwrap();
+    let stage = &spark.stage[0];
+    let ms = |time: &Time| time.as_ps() / 1_000_000_000;
+    (stage.works.iter().map(ms).collect(), ms(&stage.warm_up))
+}
+
+/// Executors' first tasks took 4 s and 6 s, later ones 1 s and 3 s: 5 s against 2 s in the mean, so warming up takes 3 s.
+#[test]
+fn first_tasks_of_executors_are_told_from_later_ones() {
+    let log = stage_of(&[
+        (1, "w1", "NODE_LOCAL", 2_000, 6_000, 0),
+        (2, "w2", "NODE_LOCAL", 2_000, 8_000, 0),
+        (1, "w1", "NODE_LOCAL", 6_000, 7_000, 0),
+        (2, "w2", "NODE_LOCAL", 8_000, 11_000, 0),
+    ]);
+    assert_eq!(works(&log, None), (vec![1_000, 3_000, 1_000, 3_000], 3_000));
+    // The driver launches the next task before it notes the end of the last, which the executor's own times tell.
+    let early = stage_of(&[
+        (1, "w1", "NODE_LOCAL", 2_000, 6_000, 0),
+        (2, "w2", "NODE_LOCAL", 2_000, 8_000, 0),
+        (1, "w1", "NODE_LOCAL", 5_970, 6_970, 0),
+        (2, "w2", "NODE_LOCAL", 7_970, 10_970, 0),
+    ]);
+    assert_eq!(works(&early, None), (vec![1_000, 3_000, 1_000, 3_000], 3_000));
+    // Without later ones they cannot be told apart.
+    let log = stage_of(&[(1, "w1", "NODE_LOCAL", 2_000, 6_000, 0), (2, "w2", "NODE_LOCAL", 2_000, 8_000, 0)]);
+    assert_eq!(works(&log, None), (vec![4_000, 6_000], 0));
+}
+
+/// Two hosts on a machine of one core: both tasks run from 2 s to 6 s, each with half a core, then one alone to 8 s.
+#[test]
+fn what_tasks_took_is_divided_where_they_shared_a_core() {
+    let log = stage_of(&[(1, "w1", "NODE_LOCAL", 2_000, 6_000, 0), (2, "w2", "NODE_LOCAL", 2_000, 8_000, 0)]);
+    assert_eq!(works(&log, Some("[cluster.host]\ncores = 1\n")).0, [2_000, 4_000]);
+    // With another thread on it always ready, a third of it each, then a half.
+    let loaded = "[cluster.host]\ncores = 1\n[node]\nload = 1.0\n";
+    assert_eq!(works(&log, Some(loaded)).0, [1_333, 2_333]);
+    assert_eq!(works(&log, Some("[cluster.host]\ncores = 2\n")).0, [4_000, 6_000]);
+    let scenario = imported(&log, Some(loaded)).unwrap().scenario;
+    assert_eq!((scenario.cluster.host.unwrap().cores, scenario.node.cores, scenario.node.load), (1, 1, 1.0));
+}
+
+/// A task beside its input takes 4 s and counts 2 s of processor time. One that read over the network for 7 s and
+/// counted 1 s has worked for 2 s.
+#[test]
+fn reading_over_the_network_is_no_work() {
+    let log = stage_of(&[(1, "w1", "NODE_LOCAL", 2_000, 6_000, 2_000), (2, "w2", "ANY", 5_000, 12_000, 1_000)]);
+    assert_eq!(works(&log, None), (vec![4_000, 2_000], 0));
+    // Where nobody was beside the input there is nothing to tell it by.
+    let log = stage_of(&[(1, "w1", "ANY", 2_000, 6_000, 2_000), (2, "w2", "ANY", 5_000, 12_000, 1_000)]);
+    assert_eq!(works(&log, None), (vec![4_000, 7_000], 0));
+}

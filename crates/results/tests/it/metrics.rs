@@ -35,7 +35,7 @@ fn every_figure_has_a_name_a_unit_and_a_sentence() {
 fn waiting_of_many_tasks_together_is_told() {
     let task = SparkTask {
         fetch_wait: Time::from_secs(8_640_000),
-        ..SparkTask::new((0, 0), 0, hadoop::NodeId(1), spark::Locality::Any, Time::ZERO)
+        ..SparkTask::new((0, 0, 1), 0, hadoop::NodeId(1), spark::Locality::Any, Time::ZERO)
     };
     let spark = SparkApplication { tasks: vec![task; 3], ..SparkApplication::default() };
     let result = RunResult { spark: Some(spark), ..run() };

@@ -45,13 +45,16 @@ fn what_is_too_much_is_refused() {
     refused(&stages(1025, &format!("input = \"{most}\"")), &[], &["all stages read and write 1049600 TiB"]);
 }
 
-/// An access point is no executor: a fault of it is one of the network.
+/// A node may go down, and so may an access point; a disk with shuffle files may not.
 #[test]
-fn a_fault_of_an_access_point_can_run() {
+fn faults_of_nodes_can_run_and_those_of_disks_cannot() {
     let wifi = "[network]\ntopology = \"wifi\"\n[network.wifi]\nmode = \"infrastructure\"\n[cluster]\nworkers = 2\n";
     let fault = |node: &str| format!("{START}{wifi}[[faults]]\nat = \"1 s\"\ndown-for = \"1 s\"\nnode = \"{node}\"\n");
-    parse(&fault("ap-1"), &[]).expect("the air is down for a second");
-    refused(&fault("worker-1"), &[], &["executors that are lost"]);
+    for node in ["ap-1", "worker-1"] {
+        parse(&fault(node), &[]).unwrap_or_else(|error| panic!("{node}: {error}"));
+    }
+    let disk = format!("{START}[[faults]]\nat = \"1 s\"\nnode = \"worker-1\"\ndisk = 0\n");
+    refused(&disk, &[], &["loses a disk with shuffle files"]);
 }
 
 #[test]

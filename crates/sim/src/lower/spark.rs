@@ -72,6 +72,7 @@ fn of_stage(stage: &SparkStage, parents: Vec<usize>, read: Bytes) -> StageSpec {
         output: place(stage.output_to),
         delay: stage.delay,
         broadcast: stage.broadcast,
+        warm_up: stage.warm_up,
         streamed: stage.streamed,
     }
 }

@@ -12,6 +12,7 @@ pub(super) fn fill(driver: &Driver, result: &mut RunResult) {
         job: count(spec.job),
         tasks: count(spec.tasks.len()),
         done: record.done,
+        attempts: record.attempts,
         submit: record.submit,
         finish: record.finish,
     });
@@ -23,6 +24,7 @@ pub(super) fn fill(driver: &Driver, result: &mut RunResult) {
             (None, None) => JobState::Unfinished,
         },
         reason: spark.failure().unwrap_or_default().to_owned(),
+        lost: count(spark.lost()),
         executors: count(driver.cluster.context().nodes.worker_count()) * spark.config().executors,
         finish,
         stages: stages.collect(),
@@ -42,6 +44,12 @@ pub(super) fn fill(driver: &Driver, result: &mut RunResult) {
             ("never fetched", exchange.never_fetched),
         ];
         balance("offered, bytes", exchange.offered, &got);
-        balance("served, bytes", exchange.served, &[("fetched", exchange.remote), ("in flight", exchange.in_flight)]);
+        let sent = [
+            ("fetched", exchange.remote),
+            ("fetched again", exchange.again),
+            ("lost with a connection or its task", exchange.wasted),
+            ("in flight", exchange.in_flight),
+        ];
+        balance("served, bytes", exchange.served, &sent);
     }
 }

@@ -135,11 +135,29 @@ fn tasks_run_where_their_input_is() {
     assert!(waiting > hasty, "{waiting} local with a wait of 3 s, {hasty} without");
 }
 
+/// Each task works for a second. Those that an executor begins before one of the stage has ended there take two more:
+/// on four executors of one core 3 s and then 1 s; of two cores both of the first wave, 3 s.
 #[test]
-fn an_executor_that_is_lost_fails_the_application() {
-    let stage = "[[spark.stage]]\nname = \"a\"\nwork = \"10 s\"\n";
-    let error = sim::parse("a.toml", &format!("{CLUSTER}{stage}[faults]\nat = \"2 s\"\nnode = \"worker-1\"\n"), &[]);
-    assert!(error.unwrap_err().to_string().contains("executors that are lost"), "it is refused");
+fn first_tasks_of_executors_warm_up() {
+    let stage = "[[spark.stage]]\nname = \"a\"\ntasks = 8\nwork = \"1 s\"\nwarm-up = \"2 s\"\n";
+    near(took(&run(stage, &[])), 4.0, 0.005);
+    near(took(&run(stage, &["spark.executor-cores=2", "node.cores=2"])), 3.0, 0.005);
+    // On two of the workers alone each executor warms up once: 3 s, then three times 1 s.
+    near(took(&run(stage, &["cluster.workers=2"])), 6.0, 0.005);
+    // Another stage has other classes.
+    let next =
+        format!("{stage}[[spark.stage]]\nname = \"b\"\njob = 1\ntasks = 4\nwork = \"1 s\"\nwarm-up = \"500 ms\"\n");
+    near(took(&run(&next, &[])), 5.5, 0.005);
+}
+
+/// Four executors with a core each on a machine with two: four tasks of a second at once take two.
+#[test]
+fn executors_share_the_cores_of_their_machine() {
+    let stage = "[[spark.stage]]\nname = \"a\"\ntasks = 4\nwork = \"1 s\"\n";
+    near(took(&run(stage, &[])), 1.0, 0.005);
+    near(took(&run(stage, &["cluster.host.cores=2"])), 2.0, 0.005);
+    // Two of them on a machine of its own.
+    near(took(&run(stage, &["cluster.host={ cores = 2, nodes = 2, master = false }"])), 1.0, 0.005);
 }
 
 /// Logs that were recorded at 10 Mbit/s: as a whole within 10 %, with the placement of tasks left to the model.

@@ -74,3 +74,26 @@ fn without_a_wait_a_task_runs_where_a_core_is_free() {
     let mut set = TaskSet::new(Time::ZERO, &vec![vec![NodeId(1)]; 2], Time::ZERO);
     assert_eq!(offer(&mut set, 0, 3), Offered::Task(0, Locality::Any));
 }
+
+/// A task whose executor is lost waits again, first of all, and one that another attempt has done need not run (`addPendingTask`,
+/// `markPartitionCompleted`). With no executor on the nodes that tasks prefer nobody waits for these
+/// (`recomputeLocality`).
+#[test]
+fn tasks_come_back_and_levels_go_with_their_nodes() {
+    let mut set = TaskSet::new(Time::ZERO, &vec![vec![NodeId(1)]; 3], WAIT);
+    assert_eq!(offer(&mut set, 0, 1), Offered::Task(0, Locality::Node));
+    set.add(0, &[NodeId(1)]);
+    set.add(0, &[NodeId(1)]);
+    set.drop(1);
+    assert_eq!(set.waiting(), 2);
+    assert_eq!(offer(&mut set, 0, 2), Offered::Held);
+    set.recompute(WAIT, |node| node != NodeId(1));
+    assert_eq!(set.levels(), [Locality::Any]);
+    assert_eq!(offer(&mut set, 0, 2), Offered::Task(0, Locality::Any));
+    assert_eq!(offer(&mut set, 0, 2), Offered::Task(2, Locality::Any));
+    assert_eq!((offer(&mut set, 0, 2), set.waiting()), (Offered::Nothing, 0));
+    // Tasks that wait for a node with executors have it back.
+    set.add(1, &[NodeId(2)]);
+    set.recompute(WAIT, |node| node != NodeId(1));
+    assert_eq!(set.levels(), [Locality::Node, Locality::Any]);
+}

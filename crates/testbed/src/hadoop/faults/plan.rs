@@ -144,6 +144,9 @@ pub fn check(check: &mut Check<'_>) {
             (None, None) if name == "master" => {
                 says("node", "without its master the testbed has neither HDFS nor YARN", "a worker");
             }
+            (None, None) if scenario.spark.is_some() => {
+                says("node", "a fault of the testbed ends Hadoop's daemons, and no Worker of Spark", simulate);
+            }
             (Some(_), Some(_)) | (None, None) => {}
         }
     }
@@ -205,5 +208,8 @@ mod tests {
         let shared = "[[faults]]\nnode = \"worker-1\"\ndisk = 0\nslow = 0.5\n[cluster.host]\ncores = 2\n[job]\n";
         let said = Scenario::parse_with("s.toml", shared, &[], check).expect_err("one disk of all").to_string();
         assert!(said.contains("s.toml:3:8: nodes of the testbed share the disk"), "{said}");
+        let spark = "[[faults]]\nnode = \"worker-1\"\n[spark]\n[[spark.stage]]\nname = \"a\"\n";
+        let said = Scenario::parse_with("s.toml", spark, &[], check).expect_err("no Worker ends").to_string();
+        assert!(said.contains("s.toml:2:8: a fault of the testbed ends Hadoop's daemons"), "{said}");
     }
 }

@@ -1,0 +1,163 @@
+//! What tasks took of cores: their work, and what their executors' first tasks took beyond.
+//!
+//! A log says when a task ran and what it counted of processor time. The latter lacks what other threads did for it: the
+//! compiler, the collector, a Python worker. So a task's work is the time for which it could run, times the part of a
+//! core that it had meanwhile: min(1, cores / n) where n tasks shared a machine's cores.
+
+use super::{Application, Locality, Task};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A machine that several hosts of a log share.
+#[derive(Clone, Debug)]
+struct Machine {
+    /// Its cores.
+    cores: f64,
+    /// Threads of other work that are always ready to run on it.
+    load: f64,
+    /// How many tasks could run, from when on, in the order of time.
+    steps: Vec<(i64, f64)>,
+}
+
+/// The machines of a log's hosts.
+#[derive(Clone, Debug, Default)]
+pub struct Machines {
+    machines: Vec<Machine>,
+    /// By host: the place of its machine.
+    of_host: BTreeMap<String, usize>,
+}
+
+impl Machines {
+    /// Of workers that share one: the machine's number, its cores, and threads of other work. `hosts` has the worker of
+    /// each host. A host that shares no machine has a core for each of its tasks.
+    pub fn new(of: &Application, shared: &BTreeMap<u32, (u32, f64, f64)>, hosts: &BTreeMap<String, u32>) -> Self {
+        let mut all = Self::default();
+        let mut places = BTreeMap::new();
+        for (host, worker) in hosts {
+            let Some((number, cores, load)) = shared.get(worker) else { continue };
+            let place = *places.entry(number).or_insert_with(|| {
+                all.machines.push(Machine { cores: *cores, load: *load, steps: Vec::new() });
+                all.machines.len() - 1
+            });
+            all.of_host.insert(host.clone(), place);
+        }
+        let mut changes: Vec<BTreeMap<i64, f64>> = vec![BTreeMap::new(); all.machines.len()];
+        for task in &of.tasks {
+            let (Some(place), Some(finish)) = (all.of_host.get(&*task.host), task.finish_ms) else { continue };
+            *changes[*place].entry(task.launch_ms).or_default() += ready(task);
+            *changes[*place].entry(finish.max(task.launch_ms)).or_default() -= ready(task);
+        }
+        for (machine, changes) in all.machines.iter_mut().zip(changes) {
+            let mut running = 0.0;
+            for (at, change) in changes {
+                running += change;
+                machine.steps.push((at, running));
+            }
+        }
+        all
+    }
+
+    /// A task's work, in milliseconds of a core.
+    pub fn work(&self, task: &Task) -> f64 {
+        let ready = ready(task);
+        let begin = task.launch_ms;
+        let end = task.finish_ms.unwrap_or(begin).max(begin);
+        let Some(machine) = self.of_host.get(&*task.host).map(|place| &self.machines[*place]) else {
+            return (end - begin) as f64 * ready;
+        };
+        let first = machine.steps.partition_point(|(at, _)| *at < begin);
+        let mut work = 0.0;
+        for (place, (at, running)) in machine.steps.iter().enumerate().skip(first) {
+            if *at >= end {
+                break;
+            }
+            let until = machine.steps.get(place + 1).map_or(end, |(next, _)| (*next).min(end));
+            // While it could run, it ran beside the others and the machine's other work.
+            let beside = (running - ready).max(0.0) + machine.load + 1.0;
+            work += (until - at) as f64 * ready * (machine.cores / beside).min(1.0);
+        }
+        work
+    }
+}
+
+/// The part of a task's time for which it could run: not while it waited for blocks of shuffles or wrote its own.
+fn ready(task: &Task) -> f64 {
+    let took = task.finish_ms.unwrap_or(task.launch_ms).saturating_sub(task.launch_ms);
+    let waited = task.metrics.read.wait_ms.saturating_add(task.metrics.write.time_ns / 1_000_000);
+    let took = u64::try_from(took).unwrap_or(0);
+    if took == 0 { 0.0 } else { took.saturating_sub(waited) as f64 / took as f64 }
+}
+
+/// The work of a stage's tasks.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Works {
+    /// By place among the stage's tasks: work in milliseconds, without warming up.
+    pub of_tasks: BTreeMap<u32, f64>,
+    /// What each task took beyond that began on an executor before one of the stage had ended there, in milliseconds.
+    /// Zero where a stage has no later tasks to tell it by.
+    pub warm_up: f64,
+}
+
+impl Works {
+    /// Of the tasks of a stage that ended well. `in_hdfs`: it reads files of HDFS.
+    pub fn of(tasks: &BTreeMap<u32, &Task>, machines: &Machines, in_hdfs: bool) -> Self {
+        let mut of_tasks: BTreeMap<u32, f64> =
+            tasks.iter().map(|(index, task)| (*index, machines.work(task))).collect();
+        if in_hdfs {
+            without_reading(tasks, &mut of_tasks);
+        }
+        let mut ended: BTreeMap<&Arc<str>, i64> = BTreeMap::new();
+        for task in tasks.values() {
+            let end = ended_there(task);
+            let first = ended.entry(&task.executor).or_insert(end);
+            *first = end.min(*first);
+        }
+        let is_first = |task: &Task| ended.get(&task.executor).is_some_and(|end| task.launch_ms < *end);
+        let mean = |firsts: bool| {
+            let of = |(index, task): (&u32, &&Task)| (is_first(task) == firsts).then(|| of_tasks[index]);
+            let works: Vec<f64> = tasks.iter().filter_map(of).collect();
+            (!works.is_empty()).then(|| works.iter().sum::<f64>() / works.len() as f64)
+        };
+        let (Some(first), Some(later)) = (mean(true), mean(false)) else { return Self { of_tasks, warm_up: 0.0 } };
+        let warm_up = (first - later).max(0.0);
+        for (index, task) in tasks {
+            if is_first(task)
+                && let Some(work) = of_tasks.get_mut(index)
+            {
+                *work = (*work - warm_up).max(0.0);
+            }
+        }
+        Self { of_tasks, warm_up }
+    }
+}
+
+/// When a task had ended on its executor. The driver launches the next one there before it takes the result of this one
+/// and notes its end: by its notes no task would begin after another.
+fn ended_there(task: &Task) -> i64 {
+    let of = &task.metrics;
+    let ran = of.deserialize_ms.saturating_add(of.run_ms).saturating_add(of.serialize_ms);
+    let noted = task.finish_ms.unwrap_or(i64::MAX);
+    if ran == 0 { noted } else { task.launch_ms.saturating_add_unsigned(ran).min(noted) }
+}
+
+/// Tasks that read their input over the network waited for it, which no log counts: their work is the processor time
+/// that they counted, times what a counted second was of the work of tasks with their input at hand.
+fn without_reading(tasks: &BTreeMap<u32, &Task>, works: &mut BTreeMap<u32, f64>) {
+    let counted = |task: &Task| task.metrics.cpu_ns.saturating_add(task.metrics.deserialize_cpu_ns) as f64 / 1e6;
+    let near = || tasks.iter().filter(|(_, task)| !is_far(task));
+    let all: f64 = near().map(|(_, task)| counted(task)).sum();
+    let worked: f64 = near().map(|(index, _)| works[index]).sum();
+    if all <= 0.0 {
+        return;
+    }
+    for (index, task) in tasks.iter().filter(|(_, task)| is_far(task)) {
+        if let Some(work) = works.get_mut(index) {
+            *work = work.min(counted(task) * worked / all);
+        }
+    }
+}
+
+/// Whether its input stood on another node.
+const fn is_far(task: &Task) -> bool {
+    matches!(task.locality, Locality::Any | Locality::RackLocal)
+}

@@ -1,0 +1,292 @@
+//! Executors that are lost with their shuffle files, as no external shuffle service keeps those: what other executors and
+//! the driver see of it and when, and what is run anew.
+//!
+//! A node that crashes says nothing. Standalone, the Master drops a Worker that it has not heard of (`timeOutDeadWorkers`),
+//! and the driver hears of it; a connection that is reset tells it at once. Tasks that fetch from it find out by
+//! themselves (`RetryingBlockTransferor`, `NettyBlockTransferService`).
+
+use crate::application::{Errand, Spark};
+use crate::executor::Need;
+use crate::record::TaskEnd;
+use crate::serve::{FetchId, bytes};
+use crate::task::Step;
+use hadoop::{ConnId, End, NodeId, Platform};
+use units::Time;
+
+/// How often a Worker is heard of: a quarter of `spark.worker.timeout`.
+const WORKER_HEARTBEAT: Time = Time::from_secs(15);
+/// After how long without that it is dropped, and how often the Master looks (`spark.worker.timeout`).
+pub const WORKER_TIMEOUT: Time = Time::from_secs(60);
+/// After how long a connection on which something is awaited is closed (`spark.network.timeout`).
+const SILENCE: Time = Time::from_secs(120);
+/// How often a fetch is tried again, and after how long (`spark.shuffle.io.maxRetries`, `spark.shuffle.io.retryWait`).
+const MAX_RETRIES: u32 = 3;
+const RETRY_WAIT: Time = Time::from_secs(5);
+/// How long a connection to a node takes to fail that does not answer: its address is asked for three times, a second
+/// apart (`mcast_solicit` and `retrans_time_ms` of arp(7)).
+const NO_ROUTE: Time = Time::from_secs(3);
+/// How long the driver waits for further failures of stages before it submits them again (`RESUBMIT_TIMEOUT`).
+const RESUBMIT: Time = Time::from_ms(200);
+/// Failures of a task that its stage stands (`spark.task.maxFailures`).
+const MAX_TASK_FAILURES: u32 = 4;
+/// Failures of a stage in a row that its job stands (`spark.stage.maxConsecutiveAttempts`).
+const MAX_STAGE_FAILURES: u32 = 4;
+
+impl Spark {
+    /// A node crashes.
+    pub fn on_down(&mut self, platform: &mut Platform, node: NodeId) {
+        if self.is_finished() {
+            return;
+        }
+        if node == platform.ctx.nodes.master() {
+            return self.fail(platform, "the driver's node has gone down".to_owned());
+        }
+        let now = platform.ctx.now;
+        for executor in 0..self.executors.len() {
+            if self.executors[executor].node != node || self.executors[executor].is_dead {
+                continue;
+            }
+            self.dies(executor);
+            for fetch in self.fetches.of(|fetch| fetch.request.address == executor && fetch.conn.is_some()) {
+                self.await_silence(platform, fetch);
+            }
+            let errand = self.errands.send(Errand::Expired(executor));
+            platform.ctx.drive_timer(expires(now, self.master_phase), errand);
+        }
+    }
+
+    /// An executor's process is gone.
+    fn dies(&mut self, executor: usize) {
+        self.executors[executor].is_dead = true;
+        self.executors[executor].waits.clear();
+        for id in 0..self.tasks.len() {
+            let task = &self.tasks[id];
+            if task.record.executor == executor && task.step != Step::Done {
+                self.tasks[id].is_over = true;
+                self.give_up(id);
+            }
+        }
+    }
+
+    /// A task fetches no more.
+    fn give_up(&mut self, task: usize) {
+        for fetch in self.fetches.of(|fetch| fetch.task == task) {
+            self.in_vain(fetch);
+            self.fetches.remove(fetch);
+        }
+    }
+
+    /// What of a fetch is under way will not come.
+    fn in_vain(&mut self, fetch: FetchId) {
+        let Some(fetch) = self.fetches.get_mut(fetch) else { return };
+        let stage = &mut self.stages[self.tasks[fetch.task].record.stage];
+        for (parent, books) in stage.books.iter_mut().enumerate() {
+            let lost = bytes(fetch.in_flight().filter(|block| block.parent == parent));
+            books.in_flight = books.in_flight.saturating_sub(lost);
+            books.wasted += lost;
+        }
+        (fetch.sent, fetch.conn) = (fetch.came, None);
+    }
+
+    /// Something was asked of an executor that will not answer.
+    pub(crate) fn await_silence(&mut self, platform: &mut Platform, fetch: FetchId) {
+        let errand = self.errands.send(Errand::Silent(fetch));
+        platform.ctx.drive_timer(platform.ctx.now + SILENCE, errand);
+    }
+
+    /// Nothing has come over a fetch's connection for long: it is closed, for all fetches on it.
+    pub(crate) fn on_silent(&mut self, platform: &mut Platform, fetch: FetchId) {
+        if let Some(conn) = self.fetches.get(fetch).and_then(|fetch| fetch.conn) {
+            self.disconnected(platform, conn);
+        }
+    }
+
+    /// A fetch needs a connection that cannot be made.
+    pub(crate) fn cannot_connect(&mut self, platform: &mut Platform, fetch: FetchId) {
+        let errand = self.errands.send(Errand::NoRoute(fetch));
+        platform.ctx.drive_timer(platform.ctx.now + NO_ROUTE, errand);
+    }
+
+    /// A connection could not be made. Where the driver knows that the executor is lost, that is all
+    /// (`IsExecutorAlive`); the question's way there and back is left out.
+    pub(crate) fn on_no_route(&mut self, platform: &mut Platform, fetch: FetchId) {
+        let Some(of) = self.fetches.get(fetch) else { return };
+        let (task, address) = (of.task, of.request.address);
+        if self.executors[address].is_lost {
+            self.fetch_failed(platform, task, Some(address));
+        } else {
+            self.try_again(platform, fetch);
+        }
+    }
+
+    /// A connection between executors is gone.
+    fn disconnected(&mut self, platform: &mut Platform, conn: ConnId) {
+        self.serving.end(conn);
+        for executor in &mut self.executors {
+            executor.peers.retain(|_, peer| *peer != conn);
+        }
+        for fetch in self.fetches.of(|fetch| fetch.conn == Some(conn)) {
+            self.in_vain(fetch);
+            self.try_again(platform, fetch);
+        }
+    }
+
+    /// A fetch has failed, and may be tried again.
+    fn try_again(&mut self, platform: &mut Platform, id: FetchId) {
+        let Some(fetch) = self.fetches.get_mut(id) else { return };
+        fetch.failures += 1;
+        if fetch.failures > MAX_RETRIES {
+            let (task, address) = (fetch.task, fetch.request.address);
+            return self.fetch_failed(platform, task, Some(address));
+        }
+        let errand = self.errands.send(Errand::Retry(id));
+        platform.ctx.drive_timer(platform.ctx.now + RETRY_WAIT, errand);
+    }
+
+    /// A task cannot get what it reads: its executor tells the driver which executor did not give it. None where the
+    /// driver had not said who has it.
+    pub(crate) fn fetch_failed(&mut self, platform: &mut Platform, id: usize, address: Option<usize>) {
+        let task = &mut self.tasks[id];
+        if task.is_over {
+            return;
+        }
+        task.is_over = true;
+        task.record.end = Some(platform.ctx.now);
+        let conn = self.executors[task.record.executor].driver;
+        self.give_up(id);
+        let message = self.errands.send(Errand::Failed(id, address));
+        platform.ctx.drive_send(conn, End::Client, self.config.status_bytes, message);
+    }
+
+    /// The driver hears of a fetch that failed: the attempt at the stage launches no more tasks, and after a moment the
+    /// stage is submitted anew, behind those whose output it lacks (`handleTaskCompletion`).
+    pub(crate) fn on_fetch_failed(&mut self, platform: &mut Platform, id: usize, address: Option<usize>) {
+        let record = &mut self.tasks[id].record;
+        if record.ended != TaskEnd::Running {
+            return;
+        }
+        (record.finish, record.ended) = (Some(platform.ctx.now), TaskEnd::FetchFailed);
+        let (number, attempt, executor) = (record.stage, record.attempt, record.executor);
+        self.tasks[id].forget();
+        self.executors[executor].free += 1;
+        if let Some(address) = address {
+            self.unregister(platform, address);
+        }
+        let stage = &mut self.stages[number];
+        if attempt == stage.record.attempts && stage.is_active {
+            (stage.is_active, stage.set) = (false, None);
+            stage.failed_in_a_row += 1;
+            if stage.failed_in_a_row >= MAX_STAGE_FAILURES {
+                let reason = format!("stage {}: shuffle output could not be fetched 4 times in a row", stage.spec.name);
+                return self.fail(platform, reason);
+            }
+            if self.failed.is_empty() {
+                let errand = self.errands.send(Errand::Resubmit);
+                platform.ctx.drive_timer(platform.ctx.now + RESUBMIT, errand);
+            }
+            self.failed.insert(number);
+        }
+        self.offer(platform, vec![executor], false);
+    }
+
+    /// Stages that failed are submitted anew.
+    pub(crate) fn on_resubmit(&mut self, platform: &mut Platform) {
+        self.failed.clear();
+        self.ready_stages(platform);
+    }
+
+    /// Outputs of an executor are there no more.
+    fn unregister(&mut self, platform: &Platform, executor: usize) {
+        for number in 0..self.stages.len() {
+            let stage = &self.stages[number];
+            if !stage.has_readers {
+                continue;
+            }
+            let of = |index: &usize| stage.outputs.0[*index].is_some_and(|output| output.executor == executor);
+            let lost: Vec<usize> = (0..stage.spec.tasks.len()).filter(|index| stage.has(*index)).filter(of).collect();
+            for index in &lost {
+                let stage = &mut self.stages[number];
+                stage.lost.insert(*index);
+                stage.record.done -= 1;
+                self.wait_again(platform, number, *index);
+            }
+            if !lost.is_empty() {
+                // What executors know of the outputs is old (`MapOutputTracker.updateEpoch`).
+                let readers = |stage: &usize| self.stages[*stage].spec.parents.contains(&number);
+                let readers: Vec<usize> = (0..self.stages.len()).filter(readers).collect();
+                for executor in &mut self.executors {
+                    executor.has.retain(|need| !matches!(need, Need::Statuses(stage) if readers.contains(stage)));
+                }
+            }
+        }
+    }
+
+    /// A task of a stage has to run anew, if the stage's tasks are with the scheduler.
+    fn wait_again(&mut self, platform: &Platform, number: usize, index: usize) {
+        let preferred = self.preferred(platform, number, index);
+        if let Some(set) = &mut self.stages[number].set {
+            set.add(index, &preferred);
+        }
+    }
+
+    /// The driver learns that an executor is lost. `by_reset`: of a connection, and not of the Master; its tasks then
+    /// count as failed (`ExecutorProcessLost`, `causedByApp`).
+    pub(crate) fn lose(&mut self, platform: &mut Platform, executor: usize, by_reset: bool) {
+        if self.executors[executor].is_lost {
+            return;
+        }
+        self.executors[executor].is_lost = true;
+        self.executors[executor].free = 0;
+        if !self.executors[executor].is_dead {
+            // One that has lost its driver ends (`CoarseGrainedExecutorBackend.onDisconnected`).
+            self.dies(executor);
+        }
+        if self.executors.iter().all(|executor| executor.is_lost) {
+            return self.fail(platform, "all executors are lost, and none takes their place".to_owned());
+        }
+        self.unregister(platform, executor);
+        for id in 0..self.tasks.len() {
+            let record = &mut self.tasks[id].record;
+            if record.executor != executor || record.ended != TaskEnd::Running {
+                continue;
+            }
+            (record.finish, record.ended) = (Some(platform.ctx.now), TaskEnd::ExecutorLost);
+            let (number, index, attempt) = (record.stage, record.index, record.attempt);
+            self.tasks[id].is_over = true;
+            let stage = &mut self.stages[number];
+            if attempt != stage.record.attempts || !stage.is_active || stage.has(index) {
+                continue;
+            }
+            let failures = stage.failures.entry(index).or_insert(0);
+            *failures += u32::from(by_reset);
+            if *failures >= MAX_TASK_FAILURES {
+                let reason =
+                    format!("stage {}: a task has failed {failures} times, with its executors", stage.spec.name);
+                return self.fail(platform, reason);
+            }
+            self.wait_again(platform, number, index);
+        }
+        let alive: Vec<NodeId> = self.executors.iter().filter(|of| !of.is_lost).map(|of| of.node).collect();
+        for set in self.stages.iter_mut().filter_map(|stage| stage.set.as_mut()) {
+            set.recompute(self.config.locality_wait, |node| alive.contains(&node));
+        }
+        self.offer_all(platform);
+    }
+
+    /// A connection has ended.
+    pub(crate) fn on_ended(&mut self, platform: &mut Platform, conn: ConnId) {
+        match self.executors.iter().position(|executor| executor.driver == conn) {
+            Some(executor) => self.lose(platform, executor, true),
+            None => self.disconnected(platform, conn),
+        }
+    }
+}
+
+/// When the Master drops the Worker of a node that crashes now: at the first of its looks, of which one is at `phase`,
+/// that finds it silent for longer than it may be.
+fn expires(now: Time, phase: Time) -> Time {
+    let heard = now.as_ps() / WORKER_HEARTBEAT.as_ps() * WORKER_HEARTBEAT.as_ps();
+    let silent = Time::from_ps(heard) + WORKER_TIMEOUT;
+    let looks = silent.saturating_sub(phase).as_ps() / WORKER_TIMEOUT.as_ps() + 1;
+    phase + Time::from_ps(looks * WORKER_TIMEOUT.as_ps())
+}
