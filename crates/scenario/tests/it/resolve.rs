@@ -29,6 +29,7 @@ fn what_is_resolved_reads_back_as_the_same_scenario() {
     for text in [scenario.to_toml(), scenario.to_short_toml()] {
         assert_eq!(parse(&text, &[]).as_ref(), Ok(&scenario), "{text}");
     }
+    assert!(scenario.to_toml().contains("\n[network.queue]\n"), "a table has a header");
     assert!(scenario.to_short_toml().lines().count() < scenario.to_toml().lines().count() / 2);
     let other_seed =
         parse(EXAMPLE, &["cluster.workers=7", "name = \"a \\\"b\\\" \\\\ c\"", "run.seed=2"]).expect("right");
@@ -194,6 +195,27 @@ fn one_entry_may_be_a_link_of_each_of_several_nodes() {
     assert_eq!(ends("workers"), ["worker-1", "worker-2", "worker-3", "master"]);
     assert_eq!(ends("worker-2..worker-3"), ["worker-2", "worker-3", "master"]);
     assert_eq!(ends("worker-2"), ["worker-2", "master"]);
+}
+
+/// Senders and receivers in turn: the first pair crosses all hops of a parking lot, the others one hop each.
+#[test]
+fn pairs_of_a_parking_lot_stand_at_their_hops() {
+    let text = "[cluster]\nworkers = 10\n[network]\ntopology = \"parking-lot\"\nhops = 3\n[[traffic]]\nfrom = \"worker-1\"\nto = \"worker-2\"";
+    let nodes = parse(text, &[]).expect("right").nodes();
+    let racks: Vec<_> = nodes.iter().skip(1).map(|node| node.rack).collect();
+    assert_eq!(racks, [1, 4, 1, 2, 2, 3, 3, 4, 1, 2]);
+}
+
+#[test]
+fn nodes_of_a_machine_share_its_disks_or_have_their_own() {
+    let first = |keys: &str| {
+        let text = format!("[cluster]\nworkers = 3\n[cluster.host]\nnodes = 2\ndisks = 2\n{keys}\n[job]");
+        let nodes = parse(&text, &[]).unwrap_or_else(|error| panic!("{error}")).nodes();
+        nodes.iter().map(|node| (node.host, node.first_disk, node.disks.len())).collect::<Vec<_>>()
+    };
+    let (one, two) = (Some(0), Some(1));
+    assert_eq!(first("own-disks = true"), [(one, 0, 2), (one, 2, 2), (two, 0, 2), (two, 2, 2)]);
+    assert_eq!(first(""), [(one, 0, 2), (one, 0, 2), (two, 0, 2), (two, 0, 2)]);
 }
 
 #[test]

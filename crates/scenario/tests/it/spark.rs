@@ -58,6 +58,18 @@ fn faults_of_nodes_can_run_and_those_of_disks_cannot() {
 }
 
 #[test]
+fn a_parent_is_of_the_same_job_or_an_earlier_one() {
+    let jobs = |parent: u32, child: u32| {
+        let child = format!("[[spark.stage]]\nname = \"b\"\ntasks = 2\nparents = [\"a\"]\njob = {child}\n");
+        format!("{START}job = {parent}\n{child}")
+    };
+    for (parent, child) in [(0, 0), (0, 1)] {
+        parse(&jobs(parent, child), &[]).unwrap_or_else(|error| panic!("{error}"));
+    }
+    refused(&jobs(1, 0), &[], &["a parent is of a later job"]);
+}
+
+#[test]
 fn keys_without_effect_are_named() {
     let cases = [
         ("input-from = \"hdfs\"", "the stage has no `input`"),

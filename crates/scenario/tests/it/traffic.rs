@@ -128,6 +128,8 @@ fn a_wrong_coflow_is_named() {
     ] {
         refused(TWO, &[set], &[expected]);
     }
+    let all = ["cluster.workers=4000", "traffic.0.coflow.0.from=workers", "traffic.0.coflow.0.to=workers"];
+    refused(TWO, &all, &["these are 16000000 flows", "at most 10000000"]);
 }
 
 /// One stream over several connections.
