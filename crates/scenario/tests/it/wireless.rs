@@ -1,6 +1,6 @@
 //! Topology wifi: what its nodes, its air and its access points cannot be.
 
-use crate::support::refused;
+use crate::support::{parse, refused};
 
 /// Each of these is refused with a message that says where and what would be right.
 #[test]
@@ -61,5 +61,25 @@ fn stations_that_cannot_be_are_refused() {
     for (set, expected) in cases {
         let text = "network = { topology = \"wifi\" }\ntraffic = [{}]";
         refused(text, &[set], &[expected]);
+    }
+}
+
+/// What each standard of 802.11 has beyond the others.
+#[test]
+fn what_a_standard_lacks_is_refused() {
+    let text = "network = { topology = \"wifi\", wifi = {} }\ntraffic = [{ kind = \"long\" }]";
+    let keys = ["streams=2", "width=\"40 MHz\"", "short-guard=true", "ldpc=true", "short-preamble=true"];
+    for standard in ["b", "g", "a", "n", "n-2.4"] {
+        for key in keys {
+            let set = format!("network.wifi.{key}");
+            let sets = [&*format!("network.wifi.standard=\"{standard}\""), &*set];
+            let has = if key.starts_with("short-preamble") { standard == "b" } else { standard.starts_with('n') };
+            if has {
+                parse(text, &sets).unwrap_or_else(|error| panic!("{sets:?}: {error}"));
+            } else {
+                let only = key.starts_with("short-preamble");
+                refused(text, &sets, &[if only { "only 802.11b has two preambles" } else { "does not have it" }]);
+            }
+        }
     }
 }
