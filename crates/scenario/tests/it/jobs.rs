@@ -48,6 +48,10 @@ fn keys_that_contradict_each_other_are_named() {
         let sets = ["job.0.combiner=true", "job.0.combine-record=9", set];
         parse(FOUR, &sets).unwrap_or_else(|error| panic!("{error}"));
     }
+    let two = ["job.0.workload=generic", "job.0.reducers=2"];
+    refused(FOUR, &[two.as_slice(), &["job.0.shares=[0, 0.0]"]].concat(), &["all shares are zero"]);
+    refused(FOUR, &[two.as_slice(), &["job.0.shares=[1]"]].concat(), &["1 shares for 2 reducers"]);
+    parse(FOUR, &[two.as_slice(), &["job.0.shares=[0, 1]"]].concat()).unwrap_or_else(|error| panic!("{error}"));
     refused(FOUR, &["job.0.shares=[1, 2]"], &["follows from `mapreduce.bytes-per-reducer`"]);
 }
 
@@ -101,6 +105,10 @@ fn throttling_and_sparing_say_what_they_need() {
     for (text, expected) in cases {
         refused(&format!("{text}\njob = {{}}"), &[], &[expected]);
     }
+    for throttle in ["sustained = '1 W'", "low-battery = 0.2"] {
+        let text = format!("node = {{ preset = 'nexus7', throttle = {{ {throttle} }} }}\ntraffic = [{{}}]");
+        parse(&text, &[]).unwrap_or_else(|error| panic!("{error}"));
+    }
 }
 
 #[test]
@@ -108,4 +116,13 @@ fn what_is_down_or_silent_cannot_be_slow() {
     let fault = |keys: &str| format!("[[faults]]\nlink = \"worker-1\"\nslow = 0.5\n{keys}\n[job]\n");
     refused(&fault("down-for = \"1 s\""), &[], &["3:8: only what is up can be slow"]);
     refused(&fault("silent = true"), &[], &["3:8: a silent link carries nothing"]);
+}
+
+#[test]
+fn a_plan_names_workers_that_there_are() {
+    let plan = |worker: u32| format!("[cluster]\nworkers = 4\n[job.plan]\nmaster = \"worker-{worker}\"\n");
+    parse(&plan(4), &[]).unwrap_or_else(|error| panic!("{error}"));
+    for wrong in [0, 5] {
+        refused(&plan(wrong), &[], &[&*format!("there is no worker `worker-{wrong}`"), "worker-1 to worker-4"]);
+    }
 }

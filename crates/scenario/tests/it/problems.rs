@@ -1,6 +1,6 @@
 //! What is wrong is said with its place, at once, and with what would be right.
 
-use crate::support::{EXAMPLE, parse};
+use crate::support::{EXAMPLE, parse, refused};
 use scenario::Scenario;
 
 #[test]
@@ -201,6 +201,14 @@ fn a_wrong_assignment_is_named() {
     let third = said("network.shape.0.rat=1 bit/s");
     assert!(third.starts_with("--set:1:17: `rat` is not a key here; did you mean `rate`?"), "{third}");
     assert!(said("=3").contains("empty key"));
+}
+
+#[test]
+fn a_code_needs_a_worker_for_each_part() {
+    let text = "[cluster]\nworkers = 5\n[hdfs]\nerasure-coding = \"rs-3-2\"\n[job]";
+    parse(text, &[]).unwrap_or_else(|error| panic!("{error}"));
+    refused(text, &["cluster.workers=4"], &["3 data and 2 parity parts do not fit on 4 workers"]);
+    refused(text, &["cluster.generation=hadoop1"], &["Hadoop 1 has no erasure coding"]);
 }
 
 #[test]
