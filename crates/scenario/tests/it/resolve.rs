@@ -108,6 +108,22 @@ fn a_fabric_has_racks_of_its_own() {
     assert_eq!(racks("topology = \"dcell\"\ncell = 4"), [1, 1, 1, 1, 2, 2, 2, 2, 3]);
 }
 
+/// A fat tree of k ports has k pods of k / 2 edge switches (Al-Fares et al., SIGCOMM 2008).
+#[test]
+fn topologies_have_their_racks() {
+    for (network, racks) in [
+        ("topology = \"star\"", 1),
+        ("topology = \"dumbbell\"", 2),
+        ("topology = \"tree\"\nracks = 5", 5),
+        ("topology = \"fat-tree\"\nports = 6", 18),
+        ("topology = \"dcell\"\ncell = 4", 3),
+        ("topology = \"parking-lot\"\nhops = 3", 4),
+    ] {
+        let text = format!("[cluster]\nworkers = 8\n[network]\n{network}\n[job]");
+        assert_eq!(parse(&text, &[]).unwrap_or_else(|error| panic!("{error}")).racks(), racks, "{network}");
+    }
+}
+
 /// Cores, memory in GiB and disks as the documents' tables have them; cores of a document's machines differ by their
 /// clocks.
 #[test]
