@@ -200,6 +200,8 @@ fn a_wrong_assignment_is_named() {
     );
     let third = said("network.shape.0.rat=1 bit/s");
     assert!(third.starts_with("--set:1:17: `rat` is not a key here; did you mean `rate`?"), "{third}");
+    let within = said("network.queue={ limit = \"9 apples\" }");
+    assert!(within.starts_with("--set:1:15: "), "what is wrong in a table is said of all of it: {within}");
     assert!(said("=3").contains("empty key"));
 }
 
