@@ -1,63 +1,53 @@
 #!/usr/bin/env python3
-"""scripts/gallery.py COMMIT FOLDER...: keeps of studies' full results (`trunkline study NAME --out`) what the gallery
-shows, as studies/NAME/results.json. COMMIT is that of the program which has made them.
+"""scripts/gallery.py COMMIT FOLDER...: keeps of studies' full results (`trunkline study NAME --out`) what their pages
+show, as studies/NAME/results.json. COMMIT is that of the program which has made them.
 
-For `scripts/site`, `page` is the gallery: a picture for each figure that has claims, ours beside what is published, and
-each claim's verdict."""
+For `scripts/site`, `table` is the list of studies with their verdicts, and `report` a study's page: the one that
+`trunkline study` leaves, with the committed results in it."""
 
+import hashlib
 import json
-import re
 import sys
 from collections import Counter
-from html import escape
 from pathlib import Path
 from typing import Any
 
-from pictures import dots, lines
-
 ROOT = Path(__file__).resolve().parent.parent
-SCHEMA = "trunkline-study-results/1"
 VERDICTS = ("reproduced", "not reproduced", "cannot tell")
-#: Where studies/gallery.md has what `page` makes.
-PLACE = "<!-- scripts/site puts the results here -->\n"
+#: Where studies/gallery.md has what `table` makes.
+PLACE = "<!-- scripts/site puts the table here -->\n"
+#: Where the page of a study has its data.
+DATA = "__REPORT_DATA__"
+#: Points of a curve over time, or of a cloud, that are kept.
+MOST = 400
 #: The documents first: studies whose folders are named after them.
 DOCUMENTS = ("alsultani2018", "lee2014", "rista2017", "wang2014", "yang2012")
 
 
-def short(value: float, digits: int = 4) -> float:
-    return float(f"{value:.{digits}g}")
+def short(values: list[float | None], digits: int) -> list[float | None]:
+    return [None if value is None else float(f"{value:.{digits}g}") for value in values]
 
 
 def thin(study: dict[str, Any], commit: str) -> dict[str, Any]:
-    """What the gallery shows of a `study.json`: figures with claims; curves where they are means over seeds."""
-    figures = []
+    """A `study.json` with fewer digits and points, and the digests of its files in place of their texts."""
     for figure in study["figures"]:
-        if not figure["findings"]:
-            continue
-        kept = {key: figure[key] for key in ("id", "title", "place", "label", "unit", "x", "seeds")}
-        curves = figure["curves"] if figure["kind"] == "sweep" else []
-        kept["curves"] = [
-            {
-                **{key: curve[key] for key in ("series", "assumption", "constant") if curve[key]},
-                "x": [short(x, 9) for x in curve["x"]],
-                "mean": [short(mean) for mean in curve["mean"]],
-                "half": [short((high - low) / 2, 2) for low, high in zip(curve["low"], curve["high"], strict=True)],
-            }
-            for curve in curves
-        ]
-        values = ("series", "x", "value", "tolerance", "judged")
-        kept["published"] = [{key: one[key] for key in values} for one in figure["published"]]
-        kept["findings"] = [{key: one[key] for key in ("text", "verdict", "detail")} for one in figure["findings"]]
-        figures.append(kept)
-    head = {key: study[key] for key in ("name", "title", "source", "runs")}
-    return {"schema": SCHEMA, "commit": commit, **head, "figures": figures}
+        for curve in figure["curves"]:
+            step = -(-len(curve["x"]) // MOST) if figure["kind"] != "sweep" else 1
+            for column, digits in (("x", 6), ("mean", 4), ("low", 4), ("high", 4)):
+                curve[column] = short(curve[column][::step], digits)
+    files = [[name, digest(text)] for name, text in study["files"]]
+    return {"commit": commit, **study, "files": files}
+
+
+def digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def text(results: dict[str, Any]) -> str:
     """As a file: a line for each figure, so that a change of one is a change of a line."""
-    head = json.dumps({**results, "figures": []}, ensure_ascii=False)[: -len("[]}")]
+    head = json.dumps({**results, "figures": []}, ensure_ascii=False, separators=(",", ":"))
     rows = ",\n".join(json.dumps(each, ensure_ascii=False, separators=(",", ":")) for each in results["figures"])
-    return f"{head}[\n{rows}\n]}}\n"
+    return head.replace('"figures":[]', f'"figures":[\n{rows}\n]', 1) + "\n"
 
 
 def kept() -> list[dict[str, Any]]:
@@ -70,66 +60,24 @@ def counts(results: dict[str, Any]) -> Counter[str]:
     return Counter(finding["verdict"] for figure in results["figures"] for finding in figure["findings"])
 
 
-def shown(figure: dict[str, Any]) -> str:
-    """A figure as HTML, without an empty line: one would end it for Markdown."""
-    unit = f", {figure['unit']}" if figure["unit"] else ""
-    out = [f"<figure><figcaption><b>{escape(figure['title'])}</b> {escape(figure['place'])}</figcaption>"]
-    if figure["curves"]:
-        out.append(f"<p>{escape(figure['label'] + unit)}</p>")
-        out.append((lines if figure["x"] else dots)(figure))
-    else:
-        out.append("<p>Over time, or point by point: <code>trunkline study</code> draws it.</p>")
-    out.append("<ul>")
-    for finding in figure["findings"]:
-        verdict = finding["verdict"]
-        out.append(
-            f'<li class="{verdict.replace(" ", "-")}"><b>{verdict}</b> {escape(finding["text"])}'
-            f"<small>{escape(finding['detail'])}</small></li>"
-        )
-    return "\n".join([*out, "</ul></figure>"])
-
-
-def page(markdown: str) -> str:
-    """studies/gallery.md with the results at their place."""
-    assert markdown.count(PLACE) == 1, "studies/gallery.md does not say where the results go"
-    studies = kept()
-    out = ["| study | reproduced | not reproduced | cannot tell |", "|---|---|---|---|"]
-    for results in studies:
+def table(markdown: str) -> str:
+    """studies/gallery.md with the table of studies at its place."""
+    assert markdown.count(PLACE) == 1, "studies/gallery.md does not say where the table goes"
+    rows = ["| study | runs | reproduced | not reproduced | cannot tell |", "|---|---|---|---|---|"]
+    for results in kept():
         found = counts(results)
         told = " | ".join(str(found[verdict]) for verdict in VERDICTS)
-        out.append(f"| [{results['title']}](#{results['name']}) | {told} |")
-    for results in studies:
-        name = results["name"]
-        own = ""
-        if (ROOT / f"studies/{name}/README.md").is_file():
-            own = f"[why what is not reproduced is not]({name}/README.md), "
-        out += [
-            "",
-            f"## {results['title']} {{#{name}}}",
-            "",
-            f"{results['source']}.",
-            f"{results['runs']:,} runs at commit {results['commit']}; {own}`trunkline study {name}`.",
-            "",
-            '<div class="gallery">',
-            *(shown(figure) for figure in results["figures"]),
-            "</div>",
-        ]
-    return markdown.replace(PLACE, "\n".join(out) + "\n")
+        rows.append(f"| [{results['title']}]({results['name']}/report.html) | {results['runs']:,} | {told} |")
+    return markdown.replace(PLACE, "\n".join(rows) + "\n")
 
 
-def style() -> str:
-    """The gallery's style sheet, in the colours that runs' pages have."""
-    palette = (ROOT / "report/src/palette.ts").read_text(encoding="utf-8")
-    light, dark = (palette[palette.index(f"const {name}") :] for name in ("LIGHT", "DARK"))
-
-    def colours(part: str) -> str:
-        named = dict(re.findall(r"\b(good|bad|warn|recorded|line|muted): '(#\w{6})'", part.partition("\n};")[0]))
-        series = re.findall(r"#\w{6}", part.partition("series: [")[2].partition("]")[0])
-        named |= {f"series-{number}": colour for number, colour in enumerate(series)}
-        return " ".join(f"--{name}: {colour};" for name, colour in named.items())
-
-    sheet = (ROOT / "scripts/gallery.css").read_text(encoding="utf-8")
-    return f":root {{ {colours(light)} }}\n.ayu, .coal, .navy {{ {colours(dark)} }}\n{sheet}"
+def report(results: dict[str, Any]) -> str:
+    """A study's page, as `results::page::embed` makes it."""
+    folder = ROOT / "studies" / results["name"]
+    files = [[name, (folder / name).read_text(encoding="utf-8")] for name, _ in results["files"]]
+    data = json.dumps({**results, "files": files}, ensure_ascii=False)
+    page = (ROOT / "report/dist/report.html").read_text(encoding="utf-8")
+    return page.replace(DATA, data.replace("<", "\\u003c"), 1)
 
 
 def main() -> int:
@@ -138,7 +86,7 @@ def main() -> int:
     for folder in sys.argv[2:]:
         study = json.loads((Path(folder) / "study.json").read_text(encoding="utf-8"))
         if study["quick"]:
-            sys.exit(f"{folder} holds the short form of {study['name']}")
+            sys.exit(f"{folder} holds the short form of {study['name']}: leave out --quick")
         path = ROOT / "studies" / study["name"] / "results.json"
         path.write_text(text(thin(study, sys.argv[1])), encoding="utf-8")
         print(f"{path.relative_to(ROOT)}: {path.stat().st_size / 1000:.1f} KB")
