@@ -176,11 +176,7 @@ impl Spark {
             Errand::Silent(fetch) => self.on_silent(platform, fetch),
             Errand::NoRoute(fetch) => self.on_no_route(platform, fetch),
             Errand::Retry(fetch) => self.ask(platform, fetch),
-            Errand::Launch(task)
-            | Errand::Worked(task)
-            | Errand::FileRead(task, _)
-            | Errand::LocalRead(task)
-            | Errand::Written(task)
+            Errand::Worked(task) | Errand::FileRead(task, _) | Errand::LocalRead(task) | Errand::Written(task)
                 if self.tasks[task].is_over => {}
             Errand::Launch(task) => self.on_launched(platform, task),
             Errand::Worked(task) => {

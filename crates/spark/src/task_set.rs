@@ -80,13 +80,7 @@ impl TaskSet {
                 set.of_node.entry(*node).or_default().push_back(task);
             }
         }
-        if !set.of_node.is_empty() {
-            set.levels.push((Locality::Node, wait));
-        }
-        if !set.without.is_empty() {
-            set.levels.push((Locality::NoPreference, Time::ZERO));
-        }
-        set.levels.push((Locality::Any, Time::ZERO));
+        set.levels = levels(!set.of_node.is_empty(), !set.without.is_empty(), wait);
         set
     }
 
@@ -119,15 +113,7 @@ impl TaskSet {
         let now = self.levels[self.level].0;
         let waits = |queue: &VecDeque<usize>| queue.iter().any(|task| self.waits[*task]);
         let on_nodes = self.of_node.iter().any(|(node, queue)| has_executors(*node) && waits(queue));
-        let without = waits(&self.without);
-        self.levels.clear();
-        if on_nodes {
-            self.levels.push((Locality::Node, wait));
-        }
-        if without {
-            self.levels.push((Locality::NoPreference, Time::ZERO));
-        }
-        self.levels.push((Locality::Any, Time::ZERO));
+        self.levels = levels(on_nodes, waits(&self.without), wait);
         self.level = self.levels.iter().position(|(level, _)| *level >= now).unwrap_or(0);
     }
 
@@ -196,4 +182,11 @@ impl TaskSet {
         }
         (most >= Locality::Any).then(|| take(Some(all))).flatten().map(|task| (task, Locality::Any))
     }
+}
+
+/// The levels of a set with tasks that prefer nodes, and with tasks that prefer none; how long each waits for better.
+fn levels(on_nodes: bool, without: bool, wait: Time) -> Vec<(Locality, Time)> {
+    let node = on_nodes.then_some((Locality::Node, wait));
+    let no_preference = without.then_some((Locality::NoPreference, Time::ZERO));
+    node.into_iter().chain(no_preference).chain([(Locality::Any, Time::ZERO)]).collect()
 }

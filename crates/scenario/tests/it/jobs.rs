@@ -2,7 +2,7 @@
 
 use crate::support::{parse, refused};
 
-const FOUR: &str = r#"
+const ONE: &str = r#"
 cluster = { workers = 6, generation = "hadoop1" }
 hdfs = { block = "8 MiB", replication = 2 }
 mapreduce = { bytes-per-reducer = "8 MB", data-scale = 0.25, scheduler = "fair" }
@@ -12,27 +12,6 @@ workload = "generic"
 input = "160 MB"
 map-ratio = 0.5
 reduce-ratio = 0.2
-[[job]]
-name = "maps-write"
-workload = "generic"
-submit = "5 s"
-input = "3 B"
-map-ratio = 100
-reducers = 0
-[[job]]
-name = "generates"
-workload = "generic"
-submit = "6 s"
-input = "80 MB"
-generated = true
-reducers = 0
-[[job]]
-name = "bursts"
-workload = "generic"
-submit = "7 s"
-input = "400 B"
-map-ratio = 1
-reduce-ratio = 1e6
 "#;
 
 #[test]
@@ -41,18 +20,18 @@ fn keys_that_contradict_each_other_are_named() {
         ("job.0.workload=\"teragen\"", "says itself where its input comes from"),
         ("job.0.splits=[\"1 MB\"]", "nothing is read that could be split"),
     ] {
-        refused(FOUR, &["job.0.generated=true", set], &[expected]);
+        refused(ONE, &["job.0.generated=true", set], &[expected]);
     }
-    refused(FOUR, &["job.0.combiner=true"], &["workload generic has no combiner of its own"]);
+    refused(ONE, &["job.0.combiner=true"], &["workload generic has no combiner of its own"]);
     for set in ["job.0.workload=wordcount", "job.0.combine-keys=9", "job.0.combiner=false"] {
         let sets = ["job.0.combiner=true", "job.0.combine-record=9", set];
-        parse(FOUR, &sets).unwrap_or_else(|error| panic!("{error}"));
+        parse(ONE, &sets).unwrap_or_else(|error| panic!("{error}"));
     }
     let two = ["job.0.workload=generic", "job.0.reducers=2"];
-    refused(FOUR, &[two.as_slice(), &["job.0.shares=[0, 0.0]"]].concat(), &["all shares are zero"]);
-    refused(FOUR, &[two.as_slice(), &["job.0.shares=[1]"]].concat(), &["1 shares for 2 reducers"]);
-    parse(FOUR, &[two.as_slice(), &["job.0.shares=[0, 1]"]].concat()).unwrap_or_else(|error| panic!("{error}"));
-    refused(FOUR, &["job.0.shares=[1, 2]"], &["follows from `mapreduce.bytes-per-reducer`"]);
+    refused(ONE, &[two.as_slice(), &["job.0.shares=[0, 0.0]"]].concat(), &["all shares are zero"]);
+    refused(ONE, &[two.as_slice(), &["job.0.shares=[1]"]].concat(), &["1 shares for 2 reducers"]);
+    parse(ONE, &[two.as_slice(), &["job.0.shares=[0, 1]"]].concat()).unwrap_or_else(|error| panic!("{error}"));
+    refused(ONE, &["job.0.shares=[1, 2]"], &["follows from `mapreduce.bytes-per-reducer`"]);
 }
 
 #[test]
@@ -60,16 +39,16 @@ fn hosts_are_told_for_each_split_and_writers_for_each_file() {
     let reads = ["job.0.workload=dfsio-read", "job.0.files=2", "job.0.map-ratio=0", "job.0.reduce-ratio=0"];
     let with = |set| [reads.as_slice(), &[set]].concat();
     for set in ["job.0.split-hosts=[[\"worker-1\"], [\"worker-2\"]]", "job.0.file-writers=[1, 2]"] {
-        parse(FOUR, &with(set)).unwrap_or_else(|error| panic!("{error}"));
+        parse(ONE, &with(set)).unwrap_or_else(|error| panic!("{error}"));
     }
     for (set, expected) in [
         ("job.0.split-hosts=[[\"worker-1\"]]", "hosts of 1 splits, and there are 2"),
         ("job.0.file-writers=[1]", "writers of 1 files"),
         ("job.0.file-writers=[1, 7]", "there is no worker 7"),
     ] {
-        refused(FOUR, &with(set), &[expected]);
+        refused(ONE, &with(set), &[expected]);
     }
-    refused(FOUR, &["job.0.file-writers=[1]"], &["the worker that wrote each file of dfsio-read"]);
+    refused(ONE, &["job.0.file-writers=[1]"], &["the worker that wrote each file of dfsio-read"]);
 }
 
 #[test]
@@ -82,14 +61,14 @@ fn files_that_cannot_be_packed_are_named() {
         ("hdfs.placement.kind=by-key", "blocks that are placed by key are not packed"),
         ("hdfs.erasure-coding=rs-3-2", "parts of blocks, which a group of erasure-coded blocks has not"),
     ] {
-        refused(FOUR, &["job.0.packing.kind=archive", set], &[expected]);
+        refused(ONE, &["job.0.packing.kind=archive", set], &[expected]);
     }
 }
 
 #[test]
 fn files_are_not_combined_to_splits_without_end() {
     let sets = ["job.0.packing.kind=combine", "job.0.packing.split=1 B"];
-    refused(FOUR, &sets, &["a larger `packing.split`"]);
+    refused(ONE, &sets, &["a larger `packing.split`"]);
 }
 
 #[test]

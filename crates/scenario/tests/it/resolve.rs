@@ -211,12 +211,18 @@ fn one_entry_may_be_a_link_of_each_of_several_nodes() {
     assert_eq!(ends("workers"), ["worker-1", "worker-2", "worker-3", "master"]);
     assert_eq!(ends("worker-2..worker-3"), ["worker-2", "worker-3", "master"]);
     assert_eq!(ends("worker-2"), ["worker-2", "master"]);
+    let text = "[cluster]\nworkers = 3\n[network]\ntopology = \"graph\"\n\
+                [[network.link]]\nfrom = \"a\"\nto = \"workers\"\n[[network.link]]\nfrom = \"master\"\nto = \"a\"\n[[traffic]]";
+    let links = parse(text, &[]).unwrap_or_else(|error| panic!("{error}")).network.links(3);
+    let ends: Vec<_> = links.iter().map(|link| (&*link.from, &*link.to)).collect();
+    assert_eq!(ends, [("a", "worker-1"), ("a", "worker-2"), ("a", "worker-3"), ("master", "a")]);
 }
 
 /// Senders and receivers in turn: the first pair crosses all hops of a parking lot, the others one hop each.
 #[test]
 fn pairs_of_a_parking_lot_stand_at_their_hops() {
-    let text = "[cluster]\nworkers = 10\n[network]\ntopology = \"parking-lot\"\nhops = 3\n[[traffic]]\nfrom = \"worker-1\"\nto = \"worker-2\"";
+    let text = "[cluster]\nworkers = 10\n[network]\ntopology = \"parking-lot\"\nhops = 3\n[[traffic]]\n\
+                from = \"worker-1\"\nto = \"worker-2\"";
     let nodes = parse(text, &[]).expect("right").nodes();
     let racks: Vec<_> = nodes.iter().skip(1).map(|node| node.rack).collect();
     assert_eq!(racks, [1, 4, 1, 2, 2, 3, 3, 4, 1, 2]);

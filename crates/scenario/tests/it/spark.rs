@@ -86,8 +86,9 @@ fn keys_without_effect_are_named() {
     let waits = "[spark]\nlocality-wait = \"1 s\"\nlocality-wait-node = \"2 s\"\n";
     let warning = warnings(&format!("{waits}{START}"), &[]);
     assert!(warning.contains("`locality-wait-node` says the rest"), "{warning}");
-    let written = format!("{START}output = \"1 MB\"\noutput-to = \"hdfs\"\n");
-    assert_eq!(warnings(&written, &[]), "");
+    for keys in ["output = \"1 MB\"\noutput-to = \"hdfs\"", "input = \"1 MB\"\ninput-from = \"hdfs\""] {
+        assert_eq!(warnings(&format!("{START}{keys}\n"), &[]), "", "{keys}");
+    }
     let heeded = format!("{START}[[spark.stage]]\nname = \"b\"\ntasks = 2\nparents = [\"a\"]\nshares = [1, 2]\n");
     for text in [START, &format!("{heeded}reduce-locality = false\nstreamed = 0.5\nwork-per-mb = \"1 s\"\n")] {
         assert_eq!(warnings(text, &[]), "", "{text}");

@@ -16,19 +16,20 @@ launch-cost = "0 s"
 status-cost = "0 s"
 "#;
 
-fn run(stages: &str, sets: &[&str]) -> RunResult {
+/// On that cluster, in whose `[spark]` the text begins.
+pub fn run(stages: &str, sets: &[&str]) -> RunResult {
     let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
     let scenario = sim::parse("spark.toml", &format!("{CLUSTER}{stages}"), &sets).expect("a scenario");
     sim::run(&scenario, &mut |_| std::ops::ControlFlow::Continue(())).expect("a result")
 }
 
-fn spark(result: &RunResult) -> &SparkApplication {
+pub fn spark(result: &RunResult) -> &SparkApplication {
     let spark = result.spark.as_ref().expect("an application");
     assert_eq!(spark.state, JobState::Succeeded, "{}", spark.reason);
     spark
 }
 
-fn took(result: &RunResult) -> f64 {
+pub fn took(result: &RunResult) -> f64 {
     spark(result).took().expect("an end").as_secs_f64()
 }
 

@@ -1,21 +1,8 @@
 //! Executors that are lost: times by hand from Spark's own limits, and books that close.
 
+use crate::spark::{run as run_on_four, spark, took};
 use results::{JobState, RunResult, SparkApplication};
 use units::Time;
-
-/// Four workers of one core at 1 Gbit/s, a driver that takes no time.
-const CLUSTER: &str = r#"
-[cluster]
-workers = 4
-[node]
-cores = 1
-[network]
-rate = "1 Gbit/s"
-[spark]
-launch-cost = "0 s"
-status-cost = "0 s"
-pause = ["0 s", "10 s"]
-"#;
 
 /// Four map tasks of a second; of what they write a later job's four tasks of a second read a quarter each.
 const TWO_JOBS: &str = r#"
@@ -32,26 +19,14 @@ tasks = 4
 work = "1 s"
 "#;
 
+/// The second job is submitted 10 s after the first is done.
 fn run(stages: &str, fault: &str, sets: &[&str]) -> RunResult {
-    let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
-    let text = format!("{CLUSTER}{stages}[[faults]]\n{fault}\n");
-    let scenario = sim::parse("loss.toml", &text, &sets).expect("a scenario");
-    let result = sim::run(&scenario, &mut |_| std::ops::ControlFlow::Continue(())).expect("a result");
+    let result = run_on_four(&format!("pause = [\"0 s\", \"10 s\"]\n{stages}[[faults]]\n{fault}\n"), sets);
     for balance in &result.ledger {
         let accounted: u64 = balance.accounted.iter().map(|(_, bytes)| bytes).sum();
         assert_eq!(balance.offered, accounted, "{}: {:?}", balance.what, balance.accounted);
     }
     result
-}
-
-fn spark(result: &RunResult) -> &SparkApplication {
-    let spark = result.spark.as_ref().expect("an application");
-    assert_eq!(spark.state, JobState::Succeeded, "{}", spark.reason);
-    spark
-}
-
-fn took(result: &RunResult) -> f64 {
-    spark(result).took().expect("an end").as_secs_f64()
 }
 
 fn near(value: f64, expected: f64, within: f64) {

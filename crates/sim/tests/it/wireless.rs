@@ -231,7 +231,8 @@ fn nodes_out_of_range_reach_nobody() {
 /// The standard has the rate that is asked for.
 #[test]
 fn a_rate_that_the_standard_lacks_is_refused() {
-    let text = "network = { topology = \"wifi\", wifi = { rate-control = \"fixed\", rate = \"66 Mbit/s\" } }\ntraffic = [{ kind = \"long\" }]";
+    let text = "network = { topology = \"wifi\", wifi = { rate-control = \"fixed\", rate = \"66 Mbit/s\" } }\n\
+                traffic = [{ kind = \"long\" }]";
     let error = sim::parse("test.toml", text, &[]).expect_err(text).to_string();
     assert!(error.contains("has no rate of 66 Mbit/s"), "{error}");
 }
