@@ -33,7 +33,7 @@ def test_counts_are_the_same_everywhere() -> None:
 
 
 def test_results_are_of_the_studies_as_they_are() -> None:
-    commits = re.findall(r"at commit (\w+)", (ROOT / "studies/README.md").read_text(encoding="utf-8"))
+    commits = re.findall(r"at\s+commit\s+(\w+)", (ROOT / "studies/README.md").read_text(encoding="utf-8"))
     assert {results["commit"] for results in KEPT} == set(commits)
     for results in KEPT:
         for name, digest in results["files"]:

@@ -82,6 +82,8 @@ export interface Spark {
   /** From the first job's submission to the last one's end. */
   took_s: number | null;
   executors: number;
+  /** Those of them that it lost. */
+  lost: number;
   stages: SparkStage[];
   left_out: number;
 }

@@ -32,7 +32,8 @@ function headline(job: Job, named: boolean): HTMLElement {
 }
 
 function application(spark: Spark): HTMLElement {
-  const what = `application of Spark on ${format.count(spark.executors)} executors`;
+  const lost = spark.lost > 0 ? `, of which it lost ${format.count(spark.lost)}` : '';
+  const what = `application of Spark on ${format.count(spark.executors)} executors${lost}`;
   return el(
     'p',
     { class: 'headline' },

@@ -296,8 +296,12 @@ test('every axis of every chart says what it shows and in which unit', async () 
 });
 
 test('an application of Spark shows its stages, and leads from one to its time', async () => {
-  const { page, troubles } = await open(spark());
-  expect(await page.textContent('header')).toMatch(/Not finished.*an application of Spark on 8 executors/);
+  const loses = spark();
+  loses.spark!.lost = 2;
+  const { page, troubles } = await open(loses);
+  expect(await page.textContent('header')).toMatch(
+    /Not finished.*an application of Spark on 8 executors, of which it lost 2$/,
+  );
   const rows = await page.$$eval('#stages tbody tr', (all) =>
     all.map((row) => [...row.children].map((cell) => cell.textContent!.replace(/\u00a0|\u202f/g, ' '))),
   );

@@ -2,7 +2,7 @@
 
 use super::JobState;
 use super::metrics::{Metrics, figure};
-pub use ::spark::{JobRecord as SparkJob, TaskRecord as SparkTask};
+pub use ::spark::{JobRecord as SparkJob, TaskEnd as SparkTaskEnd, TaskRecord as SparkTask};
 use units::{Bytes, Time};
 
 /// An application.

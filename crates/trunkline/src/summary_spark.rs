@@ -4,12 +4,27 @@ use crate::screen::Screen;
 use crate::summary::line;
 use crate::summary_jobs::short;
 use crate::table::Table;
-use results::{JobState, SparkApplication};
+use results::{JobState, SparkApplication, SparkTaskEnd};
 use std::fmt::Write;
 use units::{Bytes, Time};
 
 /// At most this many stages are listed: those that took longest.
 const STAGES: usize = 20;
+
+/// What the executors that it lost have cost.
+fn losses(spark: &SparkApplication) -> String {
+    let ended = |how: SparkTaskEnd| spark.tasks.iter().filter(|task| task.ended == how).count();
+    let again = spark.stages.iter().filter(|stage| stage.attempts > 1);
+    let again: Vec<String> = again.map(|stage| format!("{} {} times", stage.name, stage.attempts)).collect();
+    format!(
+        "executors lost: {}; attempts at tasks that ended with them: {}, that could not fetch: {}; stages submitted more \
+         than once: {}",
+        spark.lost,
+        ended(SparkTaskEnd::ExecutorLost),
+        ended(SparkTaskEnd::FetchFailed),
+        if again.is_empty() { "none".to_owned() } else { again.join(", ") }
+    )
+}
 
 /// Adds an application: how it ended, its volumes, its stages.
 pub fn of_spark(text: &mut String, spark: &SparkApplication, screen: &Screen) {
@@ -36,6 +51,9 @@ pub fn of_spark(text: &mut String, spark: &SparkApplication, screen: &Screen) {
         sum(|task| task.output),
     );
     line(text, screen, &volumes);
+    if spark.lost > 0 {
+        line(text, screen, &losses(spark));
+    }
     let mut numbers: Vec<usize> = (0..spark.stages.len()).collect();
     let took = |number: usize| {
         let stage = &spark.stages[number];

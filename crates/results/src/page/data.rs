@@ -122,6 +122,8 @@ pub struct Spark {
     pub took_s: Option<f64>,
     /// Its executors.
     pub executors: u32,
+    /// Those of them that it lost.
+    pub lost: u32,
     /// Its stages; of very many, those that took longest.
     pub stages: Vec<SparkStage>,
     /// How many others there are.

@@ -49,6 +49,7 @@ pub(super) fn spark(app: &SparkApplication) -> Spark {
         reason: app.reason.clone(),
         took_s: app.took().map(seconds),
         executors: app.executors,
+        lost: app.lost,
         left_out: units::count(app.stages.len() - listed.len()),
         stages: listed.into_iter().map(stage).collect(),
     }

@@ -30,6 +30,12 @@ fn a_log_becomes_a_scenario_that_runs_as_recorded() {
     let summary = printed(&output);
     assert!(summary.contains("Spark: SUCCEEDED") && !summary.contains(" ps"), "{summary}");
     assert!(scratch.has("out/spark_tasks.parquet"));
+    // An executor is lost with its node, which the summary says.
+    assert!(!summary.contains("executors lost"), "{summary}");
+    let fault = "faults=[{ at = \"15 s\", node = \"worker-1\" }]";
+    let output = scratch.trunkline(&["run", "app.toml", "--out", "lost", "--set", fault]);
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    assert!(printed(&output).contains("executors lost: 1; attempts"), "{}", printed(&output));
     // A link of a twentieth of the rate is felt.
     let slow = ["run", "app.toml", "--out", "slow", "--set", "network.shape=[{ rate = \"500 Kbit/s\" }]"];
     assert_eq!(code(&scratch.trunkline(&slow)), 0);
