@@ -1,6 +1,6 @@
 //! `trunkline jet` as its users meet it: keys, gateways that find each other, what is wrong and how that is said.
 
-use crate::gateways::{Gateway, Scratch, fingerprint, free_port, text, trunkline};
+use crate::gateways::{Gateway, Scratch, fingerprint, own_addresses, text, trunkline};
 use std::path::Path;
 use std::thread::sleep;
 use std::time::Duration;
@@ -15,8 +15,7 @@ fn gateways_that_pinned_each_other_find_each_other_and_say_how_they_stand() {
         let pinned = trunkline(&["keys", "--keys", folder, "--pin", key, "--name", name]);
         assert!(text(&pinned.stdout).contains(&format!("{key}  {name}")), "{}", text(&pinned.stdout));
     }
-    let at = |port: u16| format!("127.0.0.1:{port}");
-    let (port, near_monitor, far_monitor) = (at(free_port()), at(free_port()), at(free_port()));
+    let [port, near_monitor, far_monitor] = own_addresses().map(|address| address.to_string());
     let serving = ["serve", "--keys", &far, "--listen", &port, "--allow", "127.0.0.1:*", "--monitor", &far_monitor];
     // Not the socket of a gateway that this host may have.
     let socket = scratch.of("run.sock");

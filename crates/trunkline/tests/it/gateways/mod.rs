@@ -2,9 +2,10 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread::{self, sleep};
 use std::time::Duration;
@@ -103,9 +104,13 @@ pub fn fingerprint(folder: &str) -> String {
     assert!(shown.status.success(), "{}", text(&shown.stderr));
     text(&shown.stdout).split_whitespace().nth(2).expect("this host, and its key").to_owned()
 }
-pub fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("loopback");
-    listener.local_addr().expect("bound").port()
+/// Addresses of a host of its own for a test, all of 127.0.0.0/8 being loopback (RFC 1122, 3.2.1.3): a port of
+/// 127.0.0.1 that is free when it is looked for may be somebody else's by the time that a gateway listens.
+pub fn own_addresses<const COUNT: usize>() -> [SocketAddr; COUNT] {
+    static HOSTS: AtomicU8 = AtomicU8::new(1);
+    let [_, _, high, low] = std::process::id().to_be_bytes();
+    let host = Ipv4Addr::new(127, high | 0x80, low, HOSTS.fetch_add(1, Ordering::Relaxed));
+    std::array::from_fn(|port| SocketAddr::from((host, 7001 + port as u16)))
 }
 
 /// The byte at a position: a pattern that repeats nowhere near.
@@ -196,8 +201,9 @@ impl Pair {
         for (folder, key) in [(&near, &far_key), (&far, &near_key)] {
             assert!(trunkline(&["keys", "--keys", folder, "--pin", key]).status.success());
         }
-        let at = || format!("127.0.0.1:{}", free_port());
-        let (port, door, near_monitor, far_monitor) = (at(), at(), at(), at());
+        let [door, monitors @ .., port] = own_addresses::<4>();
+        let [near_monitor, far_monitor] = monitors.map(|address| address.to_string());
+        let port = port.to_string();
         let forward = format!("{door}={server}");
         let socket = scratch.of("run.sock");
         let words = |words: &[&str]| words.iter().chain(more).map(|word| (*word).to_owned()).collect();
@@ -205,7 +211,6 @@ impl Pair {
             words(&["serve", "--keys", &far, "--listen", &port, "--allow", "127.0.0.1:*", "--monitor", &far_monitor]);
         let gateway = ["gateway", "--keys", &near, "--to", &port, "--forward", &forward, "--run-socket", &socket];
         let keeping = words(&[&gateway[..], &["--monitor", &near_monitor]].concat());
-        let door = door.parse().expect("an address");
         Self { scratch, door, near_monitor, far_monitor, serving, keeping }
     }
     /// The near gateway is told this, too.
@@ -234,7 +239,8 @@ impl Pair {
         both
     }
     pub fn wait_for_session(&self) {
-        until("a session", || self.status(true).is_some_and(|status| !status["sessions"][0].is_null()));
+        let is = || self.status(true).is_some_and(|status| !status["sessions"][0].is_null());
+        assert!(within(10, is), "no session within 10 s: {:?}", ["near.log", "far.log"].map(|name| self.text(name)));
     }
     /// What a gateway says of itself.
     pub fn status(&self, near: bool) -> Option<serde_json::Value> {
@@ -242,9 +248,12 @@ impl Pair {
         let said = trunkline(&["status", "--monitor", monitor, "--json"]);
         said.status.success().then(|| serde_json::from_slice(&said.stdout).expect("JSON"))
     }
+    fn text(&self, log: &str) -> String {
+        fs::read_to_string(self.scratch.of(log)).unwrap_or_default()
+    }
     /// The lines of a log that are whole by now, each of which is JSON.
     pub fn log(&self, name: &str) -> Vec<serde_json::Value> {
-        let text = fs::read_to_string(self.scratch.of(name)).expect("it was started");
+        let text = self.text(name);
         let whole = text.rfind('\n').map_or("", |end| &text[..end]);
         whole.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("{line:?} is no JSON"))).collect()
     }
@@ -276,7 +285,7 @@ impl Drop for Pair {
     fn drop(&mut self) {
         // Successors are nobody's children: a test that fails leaves none of them.
         for log in ["near.log", "far.log"] {
-            let text = fs::read_to_string(self.scratch.of(log)).unwrap_or_default();
+            let text = self.text(log);
             let lines = text.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
             for process in lines.filter_map(|line| line["process"].as_u64()) {
                 if is_alive(process as u32) {
