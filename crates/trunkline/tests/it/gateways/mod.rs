@@ -138,6 +138,7 @@ pub fn read_pattern(stream: &mut TcpStream, mut told: impl FnMut(u64)) -> (u64, 
                 at += count as u64;
                 told(at);
             }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return (at, Err(error)),
         }
     }
