@@ -457,6 +457,7 @@ Key: TypeAlias = Literal[
     "run.warm-up",
     "spark",
     "spark.executor-cores",
+    "spark.executor-start",
     "spark.executors",
     "spark.launch-cost",
     "spark.launch-size",

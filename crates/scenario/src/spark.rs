@@ -53,6 +53,9 @@ section! {
         launch_cost: Time = Time::from_us(500), Time::ZERO..=Time::from_secs(60);
         /// Work of the driver for each end of a task.
         status_cost: Time = Time::from_us(500), Time::ZERO..=Time::from_secs(60);
+        /// Further work, before all other, of the tasks that an executor begins before any has ended on it: its process
+        /// loads and compiles Spark itself.
+        executor_start: Time = Time::ZERO, TIMES;
         /// How long the program takes before each job, from the end of the one before; the first from the start of the
         /// run. Jobs that are not listed follow at once.
         pause: Vec<Time> = Vec::new(), TIMES;

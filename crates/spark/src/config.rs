@@ -32,6 +32,8 @@ pub struct Config {
     pub launch_cost: Time,
     /// Work of the driver on each end of a task.
     pub status_cost: Time,
+    /// Further work, before all other, of tasks that an executor begins before any has ended on it.
+    pub executor_start: Time,
     /// The jobs, one after the other.
     pub jobs: Vec<JobSpec>,
     /// Their stages. A stage's parents stand before it.
@@ -53,6 +55,7 @@ impl Default for Config {
             status_bytes: Bytes::new(3_000),
             launch_cost: Time::from_us(500),
             status_cost: Time::from_us(500),
+            executor_start: Time::ZERO,
             jobs: Vec::new(),
             stages: Vec::new(),
         }

@@ -21,6 +21,7 @@ pub(super) fn application(scenario: &Scenario) -> Option<Spark> {
         status_bytes: spark.status_size,
         launch_cost: spark.launch_cost,
         status_cost: spark.status_cost,
+        executor_start: spark.executor_start,
         jobs: (0..spark.jobs()).map(|job| JobSpec { pause: pause(job) }).collect(),
         stages: Vec::new(),
     };
