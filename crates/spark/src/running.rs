@@ -197,7 +197,8 @@ impl Spark {
         if work > Time::ZERO {
             self.tasks[id].busy = true;
             let errand = self.errands.send(Errand::Worked(id));
-            platform.ctx.drive_compute(self.tasks[id].record.node, work, errand);
+            let tag = platform.ctx.drive_compute(self.tasks[id].record.node, work, errand);
+            self.tasks[id].working = Some((tag, errand));
         }
     }
 

@@ -235,6 +235,21 @@ fn settings(of: &Application, mut spark: Spark, notes: &mut Vec<String>) -> Spar
     set("spark.shuffle.reduceLocality.enabled", &mut |value| {
         value.trim().parse().ok().map(|enabled| spark.reduce_locality = enabled)
     });
+    set("spark.speculation", &mut |value| value.trim().parse().ok().map(|enabled| spark.speculation = enabled));
+    set("spark.speculation.interval", &mut |value| {
+        time(value)
+            .map(|interval| spark.speculation_interval = interval.max(Time::from_ms(1)).min(Time::from_secs(3_600)))
+    });
+    let number = |value: &str| value.trim().parse::<f64>().ok().filter(|number| number.is_finite());
+    set("spark.speculation.multiplier", &mut |value| {
+        number(value).map(|multiplier| spark.speculation_multiplier = multiplier.clamp(1.0, 1e6))
+    });
+    set("spark.speculation.quantile", &mut |value| {
+        number(value).map(|quantile| spark.speculation_quantile = quantile.clamp(0.0, 1.0))
+    });
+    set("spark.speculation.minTaskRuntime", &mut |value| {
+        time(value).map(|least| spark.speculation_min_task_runtime = least)
+    });
     notes.extend(refused);
     spark
 }

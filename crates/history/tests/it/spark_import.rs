@@ -247,3 +247,24 @@ fn reading_over_the_network_is_no_work() {
     let log = stage_of(&[(1, "w1", "ANY", 2_000, 6_000, 2_000), (2, "w2", "ANY", 5_000, 12_000, 1_000)]);
     assert_eq!(works(&log, None), (vec![4_000, 7_000], 0));
 }
+
+/// Speculation is as the log's environment has it; what Spark would not take is said, and Spark's default assumed.
+#[test]
+fn settings_of_speculation_are_read() {
+    let with = |properties: &str| {
+        let text = log(&mut |value| value);
+        text.replace("\"spark.locality.wait\":\"5s\"", &format!("\"spark.locality.wait\":\"5s\",{properties}"))
+    };
+    let spark = imported(&log(&mut |value| value), None).unwrap().scenario.spark.unwrap();
+    assert!(!spark.speculation);
+    let all = r#""spark.speculation":"true","spark.speculation.interval":"250","spark.speculation.multiplier":"1.5",
+        "spark.speculation.quantile":"0.75","spark.speculation.minTaskRuntime":"2s""#;
+    let spark = imported(&with(&all.replace('\n', "")), None).unwrap().scenario.spark.unwrap();
+    assert_eq!((spark.speculation, spark.speculation_interval), (true, Time::from_ms(250)));
+    assert_eq!((spark.speculation_multiplier, spark.speculation_quantile), (1.5, 0.75));
+    assert_eq!(spark.speculation_min_task_runtime, Time::from_secs(2));
+    let odd = imported(&with(r#""spark.speculation":"maybe","spark.speculation.quantile":"NaN""#), None).unwrap();
+    assert_eq!(odd.notes.iter().filter(|note| note.contains("not understood")).count(), 2, "{:?}", odd.notes);
+    let spark = odd.scenario.spark.unwrap();
+    assert_eq!((spark.speculation, spark.speculation_quantile), (false, 0.9));
+}
