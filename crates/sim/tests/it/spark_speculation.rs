@@ -113,6 +113,18 @@ fn a_copy_runs_on_another_node() {
     assert_eq!(spark(&run(&single, &faults, &[])).copies(), (0, 0));
 }
 
+/// A node dies with its task. Long before the Master drops its Worker, after 60 to 120 s, the task is slow, and its copy
+/// is first; without copies the stage waits.
+#[test]
+fn a_copy_does_not_wait_for_the_loss_of_an_executor() {
+    let crash = "[[faults]]\nat = \"500 ms\"\nnode = \"worker-1\"\n";
+    let first = STAGES.split("[[spark.stage]]\nname = \"later\"").next().expect("a stage");
+    let result = run(first, crash, &["spark.pause=[]"]);
+    near(done(spark(&result)), 3.1 + 1.0, 0.01);
+    let result = run(first, crash, &["spark.pause=[]", "spark.speculation=false"]);
+    assert!(done(spark(&result)) > 60.0);
+}
+
 /// Reduce tasks fetch 7.5 MB at 10 Mbit/s, which takes 6.3 s or, with losses, a little more, and then work for a second.
 /// The slow node needs 18.7 s for that, until 25 s and more; its copy begins after three times 7.3 s and more, at 22 s,
 /// and is killed while its three blocks of 2.5 MB are on their way: they are lost with it. Where the slow node needs
