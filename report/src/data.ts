@@ -84,6 +84,8 @@ export interface Spark {
   executors: number;
   /** Those of them that it lost. */
   lost: number;
+  /** Speculative copies that it launched, and those of them that were first. */
+  copies: [number, number];
   stages: SparkStage[];
   left_out: number;
 }

@@ -33,7 +33,9 @@ function headline(job: Job, named: boolean): HTMLElement {
 
 function application(spark: Spark): HTMLElement {
   const lost = spark.lost > 0 ? `, of which it lost ${format.count(spark.lost)}` : '';
-  const what = `application of Spark on ${format.count(spark.executors)} executors${lost}`;
+  const [copies, first] = spark.copies.map(format.count);
+  const copied = spark.copies[0] > 0 ? `; of ${copies} speculative copies ${first} were first` : '';
+  const what = `application of Spark on ${format.count(spark.executors)} executors${lost}${copied}`;
   return el(
     'p',
     { class: 'headline' },

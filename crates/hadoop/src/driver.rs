@@ -25,6 +25,10 @@ impl Context {
     pub fn drive_compute(&mut self, node: NodeId, work: Time, request: u64) -> Tag {
         self.compute(node, work, Request::Driver(request))
     }
+    /// Stops such work; nothing more is told of it.
+    pub fn drive_cancel(&mut self, node: NodeId, work: Tag) {
+        self.cancel_compute(node, work);
+    }
     /// Moves bytes at a disk of a node. [`Event::Answered`](crate::Event::Answered) follows, or
     /// [`Event::DiskFailed`](crate::Event::DiskFailed).
     pub fn drive_disk(&mut self, node: NodeId, transfer: DiskTransfer, request: u64) {

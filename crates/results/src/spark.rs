@@ -45,6 +45,11 @@ impl SparkApplication {
     fn sum(&self, of: fn(&SparkTask) -> Bytes) -> Bytes {
         self.tasks.iter().map(of).sum()
     }
+    /// Speculative copies that it launched, and those of them that were first.
+    pub fn copies(&self) -> (u64, u64) {
+        let copies = || self.tasks.iter().filter(|task| task.speculative);
+        (copies().count() as u64, copies().filter(|task| task.ended == SparkTaskEnd::Success).count() as u64)
+    }
     /// Shuffle bytes that tasks read on their own nodes.
     pub fn shuffle_local(&self) -> Bytes {
         self.sum(|task| task.shuffle_local)
@@ -91,6 +96,9 @@ pub static SPARK: Metrics<SparkApplication> = Metrics {
         figure("executors", "Its executors.").count("executors", |app| app.executors.into()),
         figure("lost_executors", "Executors that it lost, with their shuffle files.")
             .count("executors", |app| app.lost.into()),
+        figure("copies", "Speculative copies of tasks that it launched.").count("tasks", |app| app.copies().0),
+        figure("copies_won", "Those of them that ended before what they were copies of.")
+            .count("tasks", |app| app.copies().1),
         figure("took_s", "From the first job's submission to the last one's end.").optional_time(|app| app.took()),
         figure("finish_s", "When its last job was done.").optional_time(|app| app.finish),
         figure("input_local", "Input that tasks read from their own nodes' disks.")
@@ -149,8 +157,10 @@ pub static SPARK_TASKS: Metrics<SparkTask> = Metrics {
         figure("stage", "Its stage, from 0.").count("number", |task| task.stage as u64),
         figure("task", "Its place among the stage's tasks, from 0.").count("number", |task| task.index as u64),
         figure("attempt", "Its stage's attempt, from 1.").count("number", |task| task.attempt.into()),
-        figure("ended", "`Success`, `FetchFailed`, `ExecutorLostFailure`; empty while it runs.")
+        figure("ended", "`Success`, `FetchFailed`, `ExecutorLostFailure`, `TaskKilled`; empty while it runs.")
             .text(|task| task.ended.name().to_owned()),
+        figure("speculative", "Whether it was launched beside another attempt that still ran.")
+            .flag(|task| task.speculative),
         figure("executor", "The executor that ran it, from 0.").count("number", |task| task.executor as u64),
         figure("node", "Where that ran.").text(|task| task.node(task.node.0)),
         figure("locality", "`NODE_LOCAL`, `PROCESS_LOCAL` (it prefers no node) or `ANY`.")

@@ -45,6 +45,17 @@ section! {
         /// How often the driver offers all free cores, beside those that become free
         /// (`spark.scheduler.revive.interval`).
         revive_interval: Time = Time::from_secs(1), Time::from_ms(1)..=Time::from_secs(3_600);
+        /// Speculative execution: a copy of a slow task, on another node; the first to end counts (`spark.speculation`).
+        speculation: bool = false;
+        /// How often the driver looks for slow tasks (`spark.speculation.interval`).
+        speculation_interval: Time = Time::from_ms(100), Time::from_ms(1)..=Time::from_secs(3_600);
+        /// How many times longer than the median of its stage a task has run when a copy is launched
+        /// (`spark.speculation.multiplier`).
+        speculation_multiplier: f64 = 3.0, 1.0..=1e6;
+        /// The part of a stage's tasks that are done before copies are launched (`spark.speculation.quantile`).
+        speculation_quantile: f64 = 0.9, 0.0..=1.0;
+        /// For how long a task has run at least when a copy is launched (`spark.speculation.minTaskRuntime`).
+        speculation_min_task_runtime: Time = Time::from_ms(100), TIMES;
         /// Size of the message that launches a task.
         launch_size: Bytes = Bytes::new(10_000), MESSAGES;
         /// Size of the message that tells a task's end, without its result.
@@ -53,6 +64,9 @@ section! {
         launch_cost: Time = Time::from_us(500), Time::ZERO..=Time::from_secs(60);
         /// Work of the driver for each end of a task.
         status_cost: Time = Time::from_us(500), Time::ZERO..=Time::from_secs(60);
+        /// Further work, before all other, of the tasks that an executor begins before any has ended on it: its process
+        /// loads and compiles Spark itself.
+        executor_start: Time = Time::ZERO, TIMES;
         /// How long the program takes before each job, from the end of the one before; the first from the start of the
         /// run. Jobs that are not listed follow at once.
         pause: Vec<Time> = Vec::new(), TIMES;

@@ -166,6 +166,30 @@ fn whole(together: Bytes, each: &[Bytes]) -> u64 {
     if each.is_empty() { together.get() } else { sum(each) }
 }
 
+/// Settings of speculation that have no effect.
+fn speculation(check: &mut Check<'_>, spark: &Spark) {
+    let own = ["interval", "multiplier", "quantile", "min-task-runtime"].map(|key| format!("spark.speculation-{key}"));
+    for path in own.iter().filter(|_| !spark.speculation) {
+        if check.states(path) {
+            check.says(path, "it has no effect: `speculation` is off", "leave it out, or `speculation = true`");
+        }
+    }
+    if !spark.speculation {
+        return;
+    }
+    let path = "spark.speculation";
+    if check.scenario.cluster.workers < 2 {
+        let message = "it has no effect: a copy runs on another node, and there is one worker";
+        check.says(path, message, "more workers, or leave it out");
+    } else if spark.stage.iter().all(|stage| stage.tasks < 2) {
+        let message = "it has no effect: a task is slow beside others of its stage, and each stage has one";
+        check.says(path, message, "more tasks, or leave it out");
+    } else if spark.speculation_quantile >= 1.0 {
+        let message = "it has no effect: copies are launched when all tasks of a stage are done";
+        check.says("spark.speculation-quantile", message, "less than 1");
+    }
+}
+
 /// What has no effect.
 pub(super) fn warn(check: &mut Check<'_>) {
     let Some(spark) = &check.scenario.spark else { return };
@@ -173,6 +197,7 @@ pub(super) fn warn(check: &mut Check<'_>) {
         let message = "it has no effect: a standalone cluster has no racks, and `locality-wait-node` says the rest";
         check.says("spark.locality-wait", message, "one of the two");
     }
+    speculation(check, spark);
     for (i, stage) in spark.stage.iter().enumerate() {
         let input = whole(stage.input, &stage.inputs) > 0;
         let output = whole(stage.output, &stage.outputs) > 0;

@@ -20,6 +20,8 @@ pub(crate) enum Errand {
     JobDue(usize),
     StageDue(usize),
     Revive,
+    /// The driver looks for slow tasks.
+    Speculate,
     /// Stages that failed are submitted anew.
     Resubmit,
     /// The Master drops an executor's Worker.
@@ -29,6 +31,8 @@ pub(crate) enum Errand {
     Launch(usize),
     Status(usize),
     Failed(usize, Option<usize>),
+    Kill(usize),
+    Killed(usize),
     Ask(usize, Need),
     Answer(usize, Need),
     /// Messages between executors: of a fetch, or a block of it.
@@ -124,6 +128,7 @@ impl Spark {
                 stage.blocks.push(platform.hdfs.namespace().file(file).blocks.clone());
             }
         }
+        self.speculate_later(platform);
         self.next_job(platform);
     }
 
@@ -161,11 +166,14 @@ impl Spark {
             Errand::JobDue(job) => self.on_job_due(platform, job),
             Errand::StageDue(stage) => self.on_stage_due(platform, stage),
             Errand::Revive => self.on_revive(platform),
+            Errand::Speculate => self.on_speculate(platform),
             Errand::Resubmit => self.on_resubmit(platform),
             Errand::Expired(executor) => self.lose(platform, executor, false),
             Errand::DriverWorked => self.on_driver_worked(platform),
             Errand::Status(task) => self.do_next(platform, Work::Status(task)),
             Errand::Failed(task, address) => self.do_next(platform, Work::Failed(task, address)),
+            Errand::Kill(task) => self.on_kill(platform, task),
+            Errand::Killed(task) => self.do_next(platform, Work::Killed(task)),
             Errand::Ask(executor, need) => self.do_next(platform, Work::Answer(executor, need)),
             Errand::Answer(executor, need) => self.on_answer(platform, executor, need),
             Errand::Request(fetch) => self.on_request(platform, fetch),
@@ -180,7 +188,7 @@ impl Spark {
                 if self.tasks[task].is_over => {}
             Errand::Launch(task) => self.on_launched(platform, task),
             Errand::Worked(task) => {
-                self.tasks[task].busy = false;
+                (self.tasks[task].busy, self.tasks[task].working) = (false, None);
                 self.advance(platform, task);
             }
             Errand::FileRead(task, bytes) => self.on_file_read(platform, task, bytes),

@@ -32,6 +32,10 @@ pub struct Config {
     pub launch_cost: Time,
     /// Work of the driver on each end of a task.
     pub status_cost: Time,
+    /// When copies of slow tasks are launched (`spark.speculation`, never).
+    pub speculation: Option<Speculation>,
+    /// Further work, before all other, of tasks that an executor begins before any has ended on it.
+    pub executor_start: Time,
     /// The jobs, one after the other.
     pub jobs: Vec<JobSpec>,
     /// Their stages. A stage's parents stand before it.
@@ -53,10 +57,25 @@ impl Default for Config {
             status_bytes: Bytes::new(3_000),
             launch_cost: Time::from_us(500),
             status_cost: Time::from_us(500),
+            speculation: None,
+            executor_start: Time::ZERO,
             jobs: Vec::new(),
             stages: Vec::new(),
         }
     }
+}
+
+/// When a copy of a task is launched.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Speculation {
+    /// How often the driver looks for slow tasks (`spark.speculation.interval`, 100 ms).
+    pub interval: Time,
+    /// How many times slower than the median of its stage a task is then (`spark.speculation.multiplier`, 3).
+    pub multiplier: f64,
+    /// The part of a stage's tasks that are done before (`spark.speculation.quantile`, 0.9).
+    pub quantile: f64,
+    /// For how long a task has then run at least (`spark.speculation.minTaskRuntime`, 100 ms).
+    pub min_task_runtime: Time,
 }
 
 /// A job: what one action of the program runs.

@@ -6,6 +6,7 @@ use crate::config::Place;
 use crate::executor::Need;
 use crate::record::{TaskEnd, TaskRecord};
 use crate::shuffle::Outputs;
+use crate::speculation::Attempts;
 use crate::stage::Stage;
 use crate::task::Task;
 use crate::task_set::{Locality, Offered, TaskSet};
@@ -20,6 +21,10 @@ pub enum Work {
     Launch(usize),
     /// Takes a task's end, and offers its core.
     Status(usize),
+    /// Tells an executor to end a task.
+    Kill(usize),
+    /// Takes the end of a task that was killed.
+    Killed(usize),
     /// Takes the end of a task that could not fetch from an executor.
     Failed(usize, Option<usize>),
     /// Answers what an executor has asked for.
@@ -98,6 +103,7 @@ impl Spark {
             set.recompute(self.config.locality_wait, alive);
         }
         let is_done = set.waiting() == 0;
+        stage.attempts = Attempts::new(set.waiting());
         stage.set = Some(set);
         if is_done {
             return self.end_stage(platform, number);
@@ -172,11 +178,14 @@ impl Spark {
                             continue;
                         }
                         let node = self.executors[*executor].node;
-                        match set.offer(platform.ctx.now, node, most) {
-                            Offered::Task(task, locality) => {
+                        let may_copy = |task| self.may_copy(number, task, node);
+                        let offered = set.offer(platform.ctx.now, node, most, may_copy);
+                        match offered {
+                            Offered::Task(task, locality) | Offered::Copy(task, locality) => {
                                 (again, launched) = (true, true);
                                 best = best.min(locality);
-                                self.launch(platform, (number, task), *executor, locality);
+                                let is_copy = matches!(offered, Offered::Copy(..));
+                                self.launch(platform, (number, task), *executor, (locality, is_copy));
                             }
                             Offered::Held => rejects = true,
                             Offered::Nothing => {}
@@ -198,13 +207,22 @@ impl Spark {
         }
     }
 
-    fn launch(&mut self, platform: &mut Platform, task: (usize, usize), executor: usize, locality: Locality) {
+    fn launch(
+        &mut self,
+        platform: &mut Platform,
+        task: (usize, usize),
+        executor: usize,
+        (locality, is_copy): (Locality, bool),
+    ) {
         let node = self.executors[executor].node;
         self.executors[executor].free -= 1;
         let id = self.tasks.len();
         let attempt = self.stages[task.0].record.attempts;
         let record = TaskRecord::new((task.0, task.1, attempt), executor, node, locality, platform.ctx.now);
-        self.tasks.push(Task::new(record));
+        self.tasks.push(Task::new(TaskRecord { speculative: is_copy, ..record }));
+        if self.config.speculation.is_some() {
+            self.stages[task.0].attempts.launched(task.1, id);
+        }
         self.do_next(platform, Work::Launch(id));
     }
 
@@ -220,7 +238,8 @@ impl Spark {
         let Some(work) = self.thread.queue.front() else { return };
         let cost = match work {
             Work::Launch(_) | Work::Answer(..) => self.config.launch_cost,
-            Work::Status(_) | Work::Failed(..) => self.config.status_cost,
+            Work::Status(_) | Work::Failed(..) | Work::Killed(_) => self.config.status_cost,
+            Work::Kill(_) => Time::ZERO,
         };
         self.thread.busy = true;
         let errand = self.errands.send(Errand::DriverWorked);
@@ -237,6 +256,11 @@ impl Spark {
                 self.tell(platform, to, self.config.launch_bytes, Errand::Launch(task));
             }
             Some(Work::Status(task)) => self.on_status(platform, task),
+            Some(Work::Kill(task)) => {
+                let to = self.tasks[task].record.executor;
+                self.tell(platform, to, Bytes::new(MESSAGE), Errand::Kill(task));
+            }
+            Some(Work::Killed(task)) => self.on_killed(platform, task),
             Some(Work::Failed(task, address)) => self.on_fetch_failed(platform, task, address),
             Some(Work::Answer(executor, need)) => {
                 let bytes = match need {
@@ -274,13 +298,18 @@ impl Spark {
     /// A task is done, as the driver now knows.
     fn on_status(&mut self, platform: &mut Platform, task: usize) {
         let now = platform.ctx.now;
-        let record = &mut self.tasks[task].record;
+        let Task { record, is_killed, .. } = &mut self.tasks[task];
         if record.ended != TaskEnd::Running {
             // Its executor was lost meanwhile.
             return;
         }
+        if *is_killed {
+            // It was done before its executor heard: another attempt counts (`killedByOtherAttempt`).
+            return self.on_killed(platform, task);
+        }
         (record.finish, record.ended) = (Some(now), TaskEnd::Success);
         let (number, index, executor) = (record.stage, record.index, record.executor);
+        let took = now.saturating_sub(record.launch);
         self.executors[executor].free += 1;
         let output = self.tasks[task].output;
         self.tasks[task].forget();
@@ -293,7 +322,9 @@ impl Spark {
             if let Some(set) = &mut stage.set {
                 set.drop(index);
             }
+            self.kill_others(platform, number, (index, task), took);
         }
+        let stage = &self.stages[number];
         let done = stage.record.done as usize == stage.spec.tasks.len() && !stage.is_done();
         self.offer(platform, vec![executor], false);
         if done {

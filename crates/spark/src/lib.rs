@@ -15,12 +15,13 @@ mod record;
 mod running;
 mod serve;
 pub mod shuffle;
+mod speculation;
 mod stage;
 mod task;
 pub mod task_set;
 mod transfer;
 
 pub use application::Spark;
-pub use config::{Config, JobSpec, Place, StageSpec, TaskSpec};
+pub use config::{Config, JobSpec, Place, Speculation, StageSpec, TaskSpec};
 pub use record::{Exchange, JobRecord, StageRecord, TaskEnd, TaskRecord};
 pub use task_set::Locality;

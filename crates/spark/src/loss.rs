@@ -69,7 +69,7 @@ impl Spark {
     }
 
     /// A task fetches no more.
-    fn give_up(&mut self, task: usize) {
+    pub(crate) fn give_up(&mut self, task: usize) {
         for fetch in self.fetches.of(|fetch| fetch.task == task) {
             self.in_vain(fetch);
             self.fetches.remove(fetch);
@@ -264,7 +264,9 @@ impl Spark {
                     format!("stage {}: a task has failed {failures} times, with its executors", stage.spec.name);
                 return self.fail(platform, reason);
             }
-            self.wait_again(platform, number, index);
+            if !stage.attempts.of(index).any(|id| self.tasks[id].record.ended == TaskEnd::Running) {
+                self.wait_again(platform, number, index);
+            }
         }
         let alive: Vec<NodeId> = self.executors.iter().filter(|of| !of.is_lost).map(|of| of.node).collect();
         for set in self.stages.iter_mut().filter_map(|stage| stage.set.as_mut()) {

@@ -40,6 +40,8 @@ pub enum TaskEnd {
     FetchFailed,
     /// Its executor was lost.
     ExecutorLost,
+    /// Another attempt at it was first.
+    Killed,
 }
 
 impl TaskEnd {
@@ -50,6 +52,7 @@ impl TaskEnd {
             Self::Success => "Success",
             Self::FetchFailed => "FetchFailed",
             Self::ExecutorLost => "ExecutorLostFailure",
+            Self::Killed => "TaskKilled",
         }
     }
 }
@@ -63,6 +66,8 @@ pub struct TaskRecord {
     pub index: usize,
     /// Its stage's attempt, from 1.
     pub attempt: u32,
+    /// Whether it is a speculative copy, launched beside an attempt that ran.
+    pub speculative: bool,
     /// How it ended.
     pub ended: TaskEnd,
     /// The executor that ran it.
@@ -112,6 +117,7 @@ impl TaskRecord {
             stage,
             index,
             attempt,
+            speculative: false,
             ended: TaskEnd::Running,
             executor,
             node,

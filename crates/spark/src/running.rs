@@ -84,6 +84,7 @@ impl Spark {
         }
         task.record.start = Some(platform.ctx.now);
         (task.expected, task.incoming) = (expected, expected);
+        let start = if executor.warm.is_empty() { self.config.executor_start } else { Time::ZERO };
         let warm_up = if executor.warm.contains(&record.stage) { Time::ZERO } else { stage.spec.warm_up };
         if spec.input > Bytes::ZERO {
             match stage.spec.input {
@@ -103,7 +104,7 @@ impl Spark {
             };
             task.fetches = Some(Fetches::new(remote, limits, &mut self.random));
         }
-        self.work(platform, id, warm_up);
+        self.work(platform, id, start.saturating_add(warm_up));
         self.fetch_more(platform, id);
         self.read_local(platform, id);
         self.read_file(platform, id);
@@ -196,7 +197,8 @@ impl Spark {
         if work > Time::ZERO {
             self.tasks[id].busy = true;
             let errand = self.errands.send(Errand::Worked(id));
-            platform.ctx.drive_compute(self.tasks[id].record.node, work, errand);
+            let tag = platform.ctx.drive_compute(self.tasks[id].record.node, work, errand);
+            self.tasks[id].working = Some((tag, errand));
         }
     }
 

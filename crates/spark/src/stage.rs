@@ -3,6 +3,7 @@
 use crate::config::StageSpec;
 use crate::record::{Exchange, StageRecord};
 use crate::shuffle::{Outputs, Partition};
+use crate::speculation::Attempts;
 use crate::task_set::TaskSet;
 use hadoop::hdfs::BlockId;
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,6 +27,8 @@ pub struct Stage {
     pub has_readers: bool,
     /// Tasks that were done, and whose output was lost with their executor.
     pub lost: BTreeSet<usize>,
+    /// What speculation goes by, where it is on.
+    pub attempts: Attempts,
     /// By task: attempts in its stage's current one that have failed.
     pub failures: BTreeMap<usize, u32>,
     /// How often in a row it has failed as outputs could not be fetched.
@@ -54,6 +57,7 @@ impl Stage {
             is_needed: false,
             has_readers: false,
             lost: BTreeSet::new(),
+            attempts: Attempts::default(),
             failures: BTreeMap::new(),
             failed_in_a_row: 0,
             no_rejects: true,
@@ -64,9 +68,9 @@ impl Stage {
         }
     }
 
-    /// Whether a task of it waits for a core.
+    /// Whether a task of it, or a copy of one, waits for a core.
     pub fn waits(&self) -> bool {
-        self.set.as_ref().is_some_and(|set| set.waiting() > 0)
+        self.set.as_ref().is_some_and(TaskSet::wants)
     }
 
     pub const fn is_done(&self) -> bool {

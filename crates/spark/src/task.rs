@@ -4,7 +4,7 @@ use crate::fetch::Fetches;
 use crate::record::TaskRecord;
 use crate::shuffle::MapOutput;
 use hadoop::hdfs::{BlockId, ReadId, WriteId};
-use hadoop::{DiskStream, DiskTransfer};
+use hadoop::{DiskStream, DiskTransfer, Tag};
 use std::collections::VecDeque;
 use units::{Bytes, Time};
 
@@ -55,8 +55,12 @@ pub struct Task {
     pub step: Step,
     /// Its process is gone, or it has failed: nothing that was under way for it counts.
     pub is_over: bool,
+    /// The driver wants its end: another attempt at it was first.
+    pub is_killed: bool,
     /// Something is under way on which the step waits.
     pub busy: bool,
+    /// Its work that is under way, and the errand of that.
+    pub working: Option<(Tag, u64)>,
     pub arrived: VecDeque<Arrived>,
     /// Bytes that have not come yet.
     pub expected: Bytes,
@@ -91,7 +95,9 @@ impl Task {
             record,
             step: Step::Stream,
             is_over: false,
+            is_killed: false,
             busy: false,
+            working: None,
             arrived: VecDeque::new(),
             expected: Bytes::ZERO,
             input_left: Bytes::ZERO,

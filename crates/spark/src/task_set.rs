@@ -37,6 +37,8 @@ impl Locality {
 pub enum Offered {
     /// A task runs there.
     Task(usize, Locality),
+    /// A copy of a task runs there.
+    Copy(usize, Locality),
     /// A task waits for a better place.
     Held,
     /// Nothing waits.
@@ -53,6 +55,8 @@ pub struct TaskSet {
     of_node: BTreeMap<NodeId, VecDeque<usize>>,
     without: VecDeque<usize>,
     all: VecDeque<usize>,
+    /// Tasks of which a copy shall run, and the nodes that they prefer; the last first (`pendingSpeculatableTasks`).
+    copies: Vec<(usize, Vec<NodeId>)>,
     /// The levels that there are, best first, each with the wait after which the next is allowed.
     levels: Vec<(Locality, Time)>,
     level: usize,
@@ -68,6 +72,7 @@ impl TaskSet {
             of_node: BTreeMap::new(),
             without: VecDeque::new(),
             all: (0..preferred.len()).collect(),
+            copies: Vec::new(),
             levels: Vec::new(),
             level: 0,
             last_reset: now,
@@ -105,6 +110,22 @@ impl TaskSet {
         if std::mem::replace(&mut self.waits[task], false) {
             self.waiting -= 1;
         }
+        self.copies.retain(|(of, _)| *of != task);
+    }
+
+    /// A copy of a task shall run.
+    pub fn add_copy(&mut self, task: usize, preferred: Vec<NodeId>) {
+        self.copies.push((task, preferred));
+    }
+
+    /// Whether a copy of a task shall run.
+    pub fn has_copy(&self, task: usize) -> bool {
+        self.copies.iter().any(|(of, _)| *of == task)
+    }
+
+    /// Whether a task or a copy of one waits.
+    pub const fn wants(&self) -> bool {
+        self.waiting > 0 || !self.copies.is_empty()
     }
 
     /// The levels anew, where nodes have executors or have none left, and tasks wait or no longer do
@@ -127,15 +148,20 @@ impl TaskSet {
         self.levels.iter().map(|(level, _)| *level).collect()
     }
 
-    /// A core of a node is offered for tasks up to a level (`resourceOffer`).
-    pub fn offer(&mut self, now: Time, node: NodeId, most: Locality) -> Offered {
-        let allowed = if most == Locality::NoPreference { most } else { self.allowed(now).min(most) };
+    /// A core of a node is offered for tasks up to a level (`resourceOffer`), and then for copies that may run there.
+    pub fn offer(&mut self, now: Time, node: NodeId, most: Locality, may_copy: impl Fn(usize) -> bool) -> Offered {
+        // Levels at which nothing waits are passed over at once.
+        let any = most == Locality::NoPreference || self.waiting == 0;
+        let allowed = if any { most } else { self.allowed(now).min(most) };
         if let Some((task, locality)) = self.next(node, allowed) {
             self.waits[task] = false;
             self.waiting -= 1;
             return Offered::Task(task, locality);
         }
-        if most == Locality::Any && self.waiting > 0 { Offered::Held } else { Offered::Nothing }
+        if let Some((task, locality)) = self.next_copy(node, allowed, may_copy) {
+            return Offered::Copy(task, locality);
+        }
+        if most == Locality::Any && self.wants() { Offered::Held } else { Offered::Nothing }
     }
 
     /// Everything that was offered was taken: the wait begins anew, at the first level that is no better than the best
@@ -181,6 +207,24 @@ impl TaskSet {
             return Some((task, Locality::Process));
         }
         (most >= Locality::Any).then(|| take(Some(all))).flatten().map(|task| (task, Locality::Any))
+    }
+
+    /// The next copy for a node, up to a level (`dequeueTaskHelper`).
+    fn next_copy(
+        &mut self,
+        node: NodeId,
+        most: Locality,
+        may_copy: impl Fn(usize) -> bool,
+    ) -> Option<(usize, Locality)> {
+        let last = |holds: &dyn Fn(&[NodeId]) -> bool| {
+            self.copies.iter().rposition(|(task, preferred)| holds(preferred) && may_copy(*task))
+        };
+        let here = last(&|preferred| preferred.contains(&node)).map(|place| (place, Locality::Node));
+        let free = || last(&|preferred| preferred.is_empty()).map(|place| (place, Locality::Process));
+        let any = || last(&|_| true).map(|place| (place, Locality::Any));
+        let found = here.or_else(|| (most >= Locality::NoPreference).then(free).flatten());
+        let (place, locality) = found.or_else(|| (most >= Locality::Any).then(any).flatten())?;
+        Some((self.copies.remove(place).0, locality))
     }
 }
 

@@ -54,6 +54,10 @@ pub fn of_spark(text: &mut String, spark: &SparkApplication, screen: &Screen) {
     if spark.lost > 0 {
         line(text, screen, &losses(spark));
     }
+    let (copies, won) = spark.copies();
+    if copies > 0 {
+        line(text, screen, &format!("speculative copies launched: {copies}; that were first: {won}"));
+    }
     let mut numbers: Vec<usize> = (0..spark.stages.len()).collect();
     let took = |number: usize| {
         let stage = &spark.stages[number];

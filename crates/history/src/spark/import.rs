@@ -6,7 +6,7 @@
 //! of an RDD of HDFS are read there, too.
 
 use super::settings::{size, time};
-use super::work::{Machines, Works};
+use super::work::{Machines, Starts, Works};
 use super::{Application, Stage, Task, TaskEnd};
 use crate::import::host_order;
 use scenario::{NodeSpec, Run, Scenario, ScenarioError, Spark, SparkPlace, SparkStage};
@@ -104,6 +104,10 @@ pub fn import(of: &Application, cluster: Option<(&str, &str)>) -> Result<SparkIm
     let mut spark = settings(of, spark, &mut notes);
     let mut recorded = SparkRecorded::default();
     let mut ran = Ran::of(of, Machines::new(of, &shared(&scenario), &hosts));
+    let of_groups = groups.iter().flat_map(|group| &group.stages);
+    let stages: Vec<_> = of_groups.map(|stage| (ran.of_stage(stage), in_hdfs(stage))).collect();
+    ran.starts = Starts::of(&stages, &ran.machines);
+    spark.executor_start = whole_ms(ran.starts.start);
     let mut before = groups[0].submit;
     for (number, group) in groups.iter().enumerate() {
         spark.pause.push(ms(group.submit - before));
@@ -231,6 +235,21 @@ fn settings(of: &Application, mut spark: Spark, notes: &mut Vec<String>) -> Spar
     set("spark.shuffle.reduceLocality.enabled", &mut |value| {
         value.trim().parse().ok().map(|enabled| spark.reduce_locality = enabled)
     });
+    set("spark.speculation", &mut |value| value.trim().parse().ok().map(|enabled| spark.speculation = enabled));
+    set("spark.speculation.interval", &mut |value| {
+        time(value)
+            .map(|interval| spark.speculation_interval = interval.max(Time::from_ms(1)).min(Time::from_secs(3_600)))
+    });
+    let number = |value: &str| value.trim().parse::<f64>().ok().filter(|number| number.is_finite());
+    set("spark.speculation.multiplier", &mut |value| {
+        number(value).map(|multiplier| spark.speculation_multiplier = multiplier.clamp(1.0, 1e6))
+    });
+    set("spark.speculation.quantile", &mut |value| {
+        number(value).map(|quantile| spark.speculation_quantile = quantile.clamp(0.0, 1.0))
+    });
+    set("spark.speculation.minTaskRuntime", &mut |value| {
+        time(value).map(|least| spark.speculation_min_task_runtime = least)
+    });
     notes.extend(refused);
     spark
 }
@@ -286,6 +305,8 @@ struct Ran<'a> {
     sets: BTreeMap<u32, u32>,
     /// Where its hosts' tasks shared cores.
     machines: Machines,
+    /// What executors' first tasks of all took beyond.
+    starts: Starts,
     /// Names by the data set that a stage computes: another job names the same stage anew, and skips it.
     names: BTreeMap<u32, (String, i64)>,
     /// How many tasks are imported.
@@ -305,19 +326,25 @@ impl<'a> Ran<'a> {
         }
         let sets = of.stages.iter().filter_map(|stage| Some((stage.id, stage.rdds.first()?.id))).collect();
         let names = BTreeMap::new();
-        Self { succeeded, sets, machines, names, taken: 0, length: 0.0, remote: 0, local: 0 }
+        Self { succeeded, sets, machines, starts: Starts::default(), names, taken: 0, length: 0.0, remote: 0, local: 0 }
+    }
+
+    /// A stage's tasks that ended well, by their places.
+    fn of_stage(&self, stage: &Stage) -> BTreeMap<u32, &'a Task> {
+        let mut tasks = BTreeMap::new();
+        for task in self.succeeded.get(&(stage.id, stage.attempt)).into_iter().flatten() {
+            if task.index < stage.tasks {
+                tasks.entry(task.index).or_insert(*task);
+            }
+        }
+        tasks
     }
 }
 
 fn of_stage(stage: &Stage, (number, group): (usize, &Group), ran: &mut Ran, notes: &mut Vec<String>) -> SparkStage {
     let words: String = stage.name.split(" at ").next().unwrap_or_default().chars().take(40).collect();
     let name = format!("{}: {words}", stage.id);
-    let mut tasks: BTreeMap<u32, &Task> = BTreeMap::new();
-    for task in ran.succeeded.remove(&(stage.id, stage.attempt)).unwrap_or_default() {
-        if task.index < stage.tasks {
-            tasks.entry(task.index).or_insert(task);
-        }
-    }
+    let tasks = ran.of_stage(stage);
     let known: Vec<&Task> = tasks.values().copied().collect();
     let sum = |of: &dyn Fn(&Task) -> u64| known.iter().fold(0_u64, |sum, task| sum.saturating_add(of(task)));
     ran.taken += known.len();
@@ -356,9 +383,9 @@ fn of_stage(stage: &Stage, (number, group): (usize, &Group), ran: &mut Ran, note
     let reads = !parents.is_empty() && read.iter().any(|bytes| *bytes > 0);
     let result = sum(&|task| task.metrics.result_bytes) / known.len().max(1) as u64;
     let reduce_locality = known.iter().any(|task| task.locality != super::Locality::ProcessLocal);
-    let hdfs = stage.rdds.iter().any(|rdd| rdd.name.starts_with("hdfs:"));
+    let hdfs = in_hdfs(stage);
     let inputs = if hdfs { bytes(&|task| task.metrics.input_bytes) } else { Vec::new() };
-    let works = Works::of(&tasks, &ran.machines, hdfs);
+    let works = Works::of(&tasks, &ran.machines, &ran.starts, hdfs);
     let mean = works.of_tasks.values().sum::<f64>() / works.of_tasks.len().max(1) as f64;
     let work = |index| works.of_tasks.get(&index).copied().unwrap_or(mean);
     SparkStage {
@@ -379,6 +406,11 @@ fn of_stage(stage: &Stage, (number, group): (usize, &Group), ran: &mut Ran, note
         delay: ms(launched - ready),
         ..SparkStage::default()
     }
+}
+
+/// Whether a stage reads files of HDFS.
+fn in_hdfs(stage: &Stage) -> bool {
+    stage.rdds.iter().any(|rdd| rdd.name.starts_with("hdfs:"))
 }
 
 /// The part of its work that a task of a shuffle does while blocks come in. No log says it: of 18 recordings, stages

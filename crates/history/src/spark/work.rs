@@ -88,6 +88,49 @@ fn ready(task: &Task) -> f64 {
     if took == 0 { 0.0 } else { took.saturating_sub(waited) as f64 / took as f64 }
 }
 
+/// Tasks that executors began cold: their processes load Spark itself, and compile it.
+#[derive(Clone, Debug, Default)]
+pub struct Starts {
+    /// By executor: when the first of the application's tasks had ended there.
+    warm: BTreeMap<Arc<str>, i64>,
+    /// What a task that begins before takes beyond, in milliseconds.
+    pub start: f64,
+}
+
+impl Starts {
+    /// Of the tasks of stages that ended well, and whether each stage reads files of HDFS.
+    ///
+    /// Where executors began a stage with their first task of all, and others with their first of the stage, the former
+    /// took so much more. Where no stage has both, it is not told from the stage's warming up.
+    pub fn of(stages: &[(BTreeMap<u32, &Task>, bool)], machines: &Machines) -> Self {
+        let mut starts = Self::default();
+        for task in stages.iter().flat_map(|(tasks, _)| tasks.values()) {
+            let end = ended_there(task);
+            let first = starts.warm.entry(task.executor.clone()).or_insert(end);
+            *first = end.min(*first);
+        }
+        let (mut more, mut count) = (0.0, 0.0);
+        for (tasks, in_hdfs) in stages {
+            let works = works(tasks, machines, *in_hdfs);
+            let ended = ended(tasks);
+            let mean = |cold: bool| mean(tasks, &works, |task| is_first(task, &ended) && starts.is_cold(task) == cold);
+            if let (Some((cold, tasks)), Some((warm, _))) = (mean(true), mean(false)) {
+                more += (cold - warm) * tasks;
+                count += tasks;
+            }
+        }
+        if count > 0.0 {
+            starts.start = (more / count).max(0.0);
+        }
+        starts
+    }
+
+    /// Whether an executor began a task before it had ended any.
+    fn is_cold(&self, task: &Task) -> bool {
+        self.warm.get(&task.executor).is_some_and(|end| task.launch_ms < *end)
+    }
+}
+
 /// The work of a stage's tasks.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Works {
@@ -100,28 +143,21 @@ pub struct Works {
 
 impl Works {
     /// Of the tasks of a stage that ended well. `in_hdfs`: it reads files of HDFS.
-    pub fn of(tasks: &BTreeMap<u32, &Task>, machines: &Machines, in_hdfs: bool) -> Self {
-        let mut of_tasks: BTreeMap<u32, f64> =
-            tasks.iter().map(|(index, task)| (*index, machines.work(task))).collect();
-        if in_hdfs {
-            without_reading(tasks, &mut of_tasks);
+    pub fn of(tasks: &BTreeMap<u32, &Task>, machines: &Machines, starts: &Starts, in_hdfs: bool) -> Self {
+        let mut of_tasks = works(tasks, machines, in_hdfs);
+        for (index, work) in &mut of_tasks {
+            if starts.is_cold(tasks[index]) {
+                *work = (*work - starts.start).max(0.0);
+            }
         }
-        let mut ended: BTreeMap<&Arc<str>, i64> = BTreeMap::new();
-        for task in tasks.values() {
-            let end = ended_there(task);
-            let first = ended.entry(&task.executor).or_insert(end);
-            *first = end.min(*first);
-        }
-        let is_first = |task: &Task| ended.get(&task.executor).is_some_and(|end| task.launch_ms < *end);
-        let mean = |firsts: bool| {
-            let of = |(index, task): (&u32, &&Task)| (is_first(task) == firsts).then(|| of_tasks[index]);
-            let works: Vec<f64> = tasks.iter().filter_map(of).collect();
-            (!works.is_empty()).then(|| works.iter().sum::<f64>() / works.len() as f64)
+        let ended = ended(tasks);
+        let mean = |firsts: bool| mean(tasks, &of_tasks, |task| is_first(task, &ended) == firsts);
+        let (Some((first, _)), Some((later, _))) = (mean(true), mean(false)) else {
+            return Self { of_tasks, warm_up: 0.0 };
         };
-        let (Some(first), Some(later)) = (mean(true), mean(false)) else { return Self { of_tasks, warm_up: 0.0 } };
         let warm_up = (first - later).max(0.0);
         for (index, task) in tasks {
-            if is_first(task)
+            if is_first(task, &ended)
                 && let Some(work) = of_tasks.get_mut(index)
             {
                 *work = (*work - warm_up).max(0.0);
@@ -129,6 +165,38 @@ impl Works {
         }
         Self { of_tasks, warm_up }
     }
+}
+
+/// By place among a stage's tasks: all of what they took of cores.
+fn works(tasks: &BTreeMap<u32, &Task>, machines: &Machines, in_hdfs: bool) -> BTreeMap<u32, f64> {
+    let mut works = tasks.iter().map(|(index, task)| (*index, machines.work(task))).collect();
+    if in_hdfs {
+        without_reading(tasks, &mut works);
+    }
+    works
+}
+
+/// By executor: when the first of a stage's tasks had ended there.
+fn ended<'a>(tasks: &BTreeMap<u32, &'a Task>) -> BTreeMap<&'a Arc<str>, i64> {
+    let mut ended = BTreeMap::new();
+    for task in tasks.values() {
+        let end = ended_there(task);
+        let first = ended.entry(&task.executor).or_insert(end);
+        *first = end.min(*first);
+    }
+    ended
+}
+
+/// Whether a task's executor began it before one of its stage had ended there.
+fn is_first(task: &Task, ended: &BTreeMap<&Arc<str>, i64>) -> bool {
+    ended.get(&task.executor).is_some_and(|end| task.launch_ms < *end)
+}
+
+/// The mean work of those tasks of which something holds, and how many they are; none where there are none.
+fn mean(tasks: &BTreeMap<u32, &Task>, works: &BTreeMap<u32, f64>, holds: impl Fn(&Task) -> bool) -> Option<(f64, f64)> {
+    let works: Vec<f64> = tasks.iter().filter(|(_, task)| holds(task)).map(|(index, _)| works[index]).collect();
+    let count = works.len() as f64;
+    (count > 0.0).then(|| (works.iter().sum::<f64>() / count, count))
 }
 
 /// When a task had ended on its executor. The driver launches the next one there before it takes the result of this one

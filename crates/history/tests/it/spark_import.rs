@@ -137,24 +137,36 @@ fn settings_of_the_cluster_are_kept() {
     }
 }
 
-/// A stage of so many tasks: executor, host, locality, launch and finish in ms, processor time in ms.
-fn stage_of(tasks: &[(u32, &str, &str, i64, i64, i64)]) -> String {
+/// A task: executor, host, locality, launch and finish in ms, processor time in ms.
+type Ran<'a> = (u32, &'a str, &'a str, i64, i64, i64);
+
+/// A stage of these tasks.
+fn stage_of(tasks: &[Ran]) -> String {
+    stages_of(&[tasks])
+}
+
+/// A job with these stages of tasks.
+fn stages_of(stages: &[&[Ran]]) -> String {
     let mut lines = vec![json!({ "Event": "LogStart", "Spark Version": "4.1.1" })];
     for executor in 1..=2 {
         lines.push(json!({ "Event": "ExecutorAdded", "Timestamp": 1, "Executor ID": executor.to_string(),
             "Executor Info": { "Host": format!("w{executor}"), "Total Cores": 1 } }));
     }
-    lines.push(json!({ "Event": "JobStart", "Job ID": 0, "Submission Time": 1_000, "Stage IDs": [0] }));
-    for (index, (executor, host, locality, launch, finish, cpu)) in tasks.iter().enumerate() {
-        lines.push(json!({ "Event": "TaskEnd", "Stage ID": 0, "Task End Reason": { "Reason": "Success" },
-            "Task Info": { "Task ID": index, "Index": index, "Launch Time": launch, "Executor ID": executor.to_string(),
-                "Host": host, "Locality": locality, "Finish Time": finish },
-            "Task Metrics": { "Executor Run Time": finish - launch - 50, "Executor CPU Time": cpu * 1_000_000,
-                "Input Metrics": { "Bytes Read": 1_000_000 } } }));
+    let numbers: Vec<usize> = (0..stages.len()).collect();
+    lines.push(json!({ "Event": "JobStart", "Job ID": 0, "Submission Time": 1_000, "Stage IDs": numbers }));
+    for (number, tasks) in stages.iter().enumerate() {
+        for (index, (executor, host, locality, launch, finish, cpu)) in tasks.iter().enumerate() {
+            lines.push(json!({ "Event": "TaskEnd", "Stage ID": number, "Task End Reason": { "Reason": "Success" },
+                "Task Info": { "Task ID": index, "Index": index, "Launch Time": launch,
+                    "Executor ID": executor.to_string(), "Host": host, "Locality": locality, "Finish Time": finish },
+                "Task Metrics": { "Executor Run Time": finish - launch - 50, "Executor CPU Time": cpu * 1_000_000,
+                    "Input Metrics": { "Bytes Read": 1_000_000 } } }));
+        }
+        lines.push(json!({ "Event": "StageCompleted", "Stage Info": { "Stage ID": number,
+            "Stage Name": "count at a.py:1", "Number of Tasks": tasks.len(),
+            "RDD Info": [{ "RDD ID": number, "Name": "hdfs://m/in" }],
+            "Submission Time": 1_000, "Completion Time": 20_000 } }));
     }
-    lines.push(json!({ "Event": "StageCompleted", "Stage Info": { "Stage ID": 0, "Stage Name": "count at a.py:1",
-        "Number of Tasks": tasks.len(), "RDD Info": [{ "RDD ID": 0, "Name": "hdfs://m/in" }],
-        "Submission Time": 1_000, "Completion Time": 20_000 } }));
     lines.push(json!({ "Event": "JobEnd", "Job ID": 0, "Completion Time": 20_000,
         "Job Result": { "Result": "JobSucceeded" } }));
     let text = |line: Value| format!("{line}\n").replace("\"Event\":\"", "\"Event\":\"SparkListener");
@@ -191,6 +203,27 @@ fn first_tasks_of_executors_are_told_from_later_ones() {
     assert_eq!(works(&log, None), (vec![4_000, 6_000], 0));
 }
 
+/// Executor 1 runs the first stage alone: 5 s, then 1 s. In the second its first task takes 3 s, and that of the other
+/// executor, which has run nothing before, 5 s: starting takes 2 s. Of the first stage's 4 s beyond a later task, 2 s
+/// are then its own warming up.
+#[test]
+fn starts_of_executors_are_told_from_warming_up() {
+    let first = [(1, "w1", "NODE_LOCAL", 2_000, 7_000, 0), (1, "w1", "NODE_LOCAL", 7_000, 8_000, 0)];
+    let second = [(1, "w1", "NODE_LOCAL", 9_000, 12_000, 0), (2, "w2", "NODE_LOCAL", 9_000, 14_000, 0)];
+    let spark = imported(&stages_of(&[&first, &second]), None).unwrap().scenario.spark.unwrap();
+    let ms = Time::from_ms;
+    assert_eq!(spark.executor_start, ms(2_000));
+    assert_eq!((&spark.stage[0].works[..], spark.stage[0].warm_up), (&[ms(1_000), ms(1_000)][..], ms(2_000)));
+    assert_eq!((&spark.stage[1].works[..], spark.stage[1].warm_up), (&[ms(3_000), ms(3_000)][..], ms(0)));
+    // Where no stage has executors of both kinds, nothing tells them apart.
+    let spark = imported(&stages_of(&[&first]), None).unwrap().scenario.spark.unwrap();
+    assert_eq!((spark.executor_start, spark.stage[0].warm_up), (ms(0), ms(4_000)));
+    // An executor that began late and was quicker has no start.
+    let quick = [(1, "w1", "NODE_LOCAL", 9_000, 12_000, 0), (2, "w2", "NODE_LOCAL", 9_000, 11_000, 0)];
+    let spark = imported(&stages_of(&[&first, &quick]), None).unwrap().scenario.spark.unwrap();
+    assert_eq!((spark.executor_start, spark.stage[1].works[1]), (ms(0), ms(2_000)));
+}
+
 /// Two hosts on a machine of one core: both tasks run from 2 s to 6 s, each with half a core, then one alone to 8 s.
 #[test]
 fn what_tasks_took_is_divided_where_they_shared_a_core() {
@@ -213,4 +246,25 @@ fn reading_over_the_network_is_no_work() {
     // Where nobody was beside the input there is nothing to tell it by.
     let log = stage_of(&[(1, "w1", "ANY", 2_000, 6_000, 2_000), (2, "w2", "ANY", 5_000, 12_000, 1_000)]);
     assert_eq!(works(&log, None), (vec![4_000, 7_000], 0));
+}
+
+/// Speculation is as the log's environment has it; what Spark would not take is said, and Spark's default assumed.
+#[test]
+fn settings_of_speculation_are_read() {
+    let with = |properties: &str| {
+        let text = log(&mut |value| value);
+        text.replace("\"spark.locality.wait\":\"5s\"", &format!("\"spark.locality.wait\":\"5s\",{properties}"))
+    };
+    let spark = imported(&log(&mut |value| value), None).unwrap().scenario.spark.unwrap();
+    assert!(!spark.speculation);
+    let all = r#""spark.speculation":"true","spark.speculation.interval":"250","spark.speculation.multiplier":"1.5",
+        "spark.speculation.quantile":"0.75","spark.speculation.minTaskRuntime":"2s""#;
+    let spark = imported(&with(&all.replace('\n', "")), None).unwrap().scenario.spark.unwrap();
+    assert_eq!((spark.speculation, spark.speculation_interval), (true, Time::from_ms(250)));
+    assert_eq!((spark.speculation_multiplier, spark.speculation_quantile), (1.5, 0.75));
+    assert_eq!(spark.speculation_min_task_runtime, Time::from_secs(2));
+    let odd = imported(&with(r#""spark.speculation":"maybe","spark.speculation.quantile":"NaN""#), None).unwrap();
+    assert_eq!(odd.notes.iter().filter(|note| note.contains("not understood")).count(), 2, "{:?}", odd.notes);
+    let spark = odd.scenario.spark.unwrap();
+    assert_eq!((spark.speculation, spark.speculation_quantile), (false, 0.9));
 }

@@ -124,6 +124,8 @@ pub struct Spark {
     pub executors: u32,
     /// Those of them that it lost.
     pub lost: u32,
+    /// Speculative copies that it launched, and those of them that were first.
+    pub copies: [u64; 2],
     /// Its stages; of very many, those that took longest.
     pub stages: Vec<SparkStage>,
     /// How many others there are.

@@ -50,6 +50,7 @@ pub(super) fn spark(app: &SparkApplication) -> Spark {
         took_s: app.took().map(seconds),
         executors: app.executors,
         lost: app.lost,
+        copies: app.copies().into(),
         left_out: units::count(app.stages.len() - listed.len()),
         stages: listed.into_iter().map(stage).collect(),
     }

@@ -86,6 +86,18 @@ fn keys_without_effect_are_named() {
     let waits = "[spark]\nlocality-wait = \"1 s\"\nlocality-wait-node = \"2 s\"\n";
     let warning = warnings(&format!("{waits}{START}"), &[]);
     assert!(warning.contains("`locality-wait-node` says the rest"), "{warning}");
+    let copies = format!("[spark]\nspeculation = true\n{START}");
+    assert_eq!(warnings(&copies, &[]), "");
+    let cases = [
+        ("spark.speculation=false", "spark.speculation-multiplier=2", "`speculation` is off"),
+        ("spark.speculation=true", "cluster.workers=1", "there is one worker"),
+        ("spark.speculation=true", "spark.stage.0.tasks=1", "each stage has one"),
+        ("spark.speculation=true", "spark.speculation-quantile=1", "all tasks of a stage are done"),
+    ];
+    for (one, other, expected) in cases {
+        let warning = warnings(&copies, &[one, other]);
+        assert!(warning.contains("it has no effect") && warning.contains(expected), "{other}: {warning}");
+    }
     for keys in ["output = \"1 MB\"\noutput-to = \"hdfs\"", "input = \"1 MB\"\ninput-from = \"hdfs\""] {
         assert_eq!(warnings(&format!("{START}{keys}\n"), &[]), "", "{keys}");
     }

@@ -1,7 +1,7 @@
 //! A scenario's application of Spark in the terms of `spark`.
 
 use scenario::{Scenario, SparkPlace, SparkStage};
-use spark::{Config, JobSpec, Place, Spark, StageSpec, TaskSpec};
+use spark::{Config, JobSpec, Place, Spark, Speculation, StageSpec, TaskSpec};
 use units::Bytes;
 
 /// The application, if the scenario has one.
@@ -21,6 +21,13 @@ pub(super) fn application(scenario: &Scenario) -> Option<Spark> {
         status_bytes: spark.status_size,
         launch_cost: spark.launch_cost,
         status_cost: spark.status_cost,
+        speculation: spark.speculation.then_some(Speculation {
+            interval: spark.speculation_interval,
+            multiplier: spark.speculation_multiplier,
+            quantile: spark.speculation_quantile,
+            min_task_runtime: spark.speculation_min_task_runtime,
+        }),
+        executor_start: spark.executor_start,
         jobs: (0..spark.jobs()).map(|job| JobSpec { pause: pause(job) }).collect(),
         stages: Vec::new(),
     };

@@ -36,6 +36,7 @@ mod scenario_traffic;
 mod slow_links;
 mod spark;
 mod spark_loss;
+mod spark_speculation;
 mod stripe;
 mod stripe_paths;
 mod support;

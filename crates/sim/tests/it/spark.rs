@@ -151,6 +151,19 @@ fn first_tasks_of_executors_warm_up() {
     near(took(&run(&next, &[])), 5.5, 0.005);
 }
 
+/// Executors take 2 s to start, once each: the four tasks of the first stage take 3 s, four of the second 1 s. Where the
+/// first has two tasks, on two executors, those of the others take 3 s in the second.
+#[test]
+fn an_executor_starts_once() {
+    let stages = |first: u32| {
+        let next = "[[spark.stage]]\nname = \"b\"\njob = 1\ntasks = 4\nwork = \"1 s\"\n";
+        format!("[[spark.stage]]\nname = \"a\"\ntasks = {first}\nwork = \"1 s\"\n{next}")
+    };
+    near(took(&run(&stages(4), &["spark.executor-start=2 s"])), 3.0 + 1.0, 0.005);
+    near(took(&run(&stages(2), &["spark.executor-start=2 s"])), 3.0 + 3.0, 0.005);
+    near(took(&run(&stages(2), &[])), 1.0 + 1.0, 0.005);
+}
+
 /// Four executors with a core each on a machine with two: four tasks of a second at once take two.
 #[test]
 fn executors_share_the_cores_of_their_machine() {

@@ -10,7 +10,7 @@ fn offer(set: &mut TaskSet, seconds: u64, node: u32) -> Offered {
     let levels = set.levels();
     let mut last = Offered::Nothing;
     for most in levels {
-        last = set.offer(Time::from_secs(seconds), NodeId(node), most);
+        last = set.offer(Time::from_secs(seconds), NodeId(node), most, |_| false);
         if let Offered::Task(..) = last {
             break;
         }
@@ -96,4 +96,26 @@ fn tasks_come_back_and_levels_go_with_their_nodes() {
     set.add(1, &[NodeId(2)]);
     set.recompute(WAIT, |node| node != NodeId(1));
     assert_eq!(set.levels(), [Locality::Node, Locality::Any]);
+}
+
+/// Copies come after tasks that wait, the last first, on nodes where they may run. When nothing else waits they run
+/// anywhere at once.
+#[test]
+fn copies_come_last() {
+    let mut set = TaskSet::new(Time::ZERO, &vec![vec![NodeId(1)]; 3], WAIT);
+    assert_eq!(offer(&mut set, 0, 1), Offered::Task(0, Locality::Node));
+    assert_eq!(offer(&mut set, 0, 1), Offered::Task(1, Locality::Node));
+    set.add_copy(0, vec![NodeId(1)]);
+    set.add_copy(1, vec![NodeId(1)]);
+    assert!(set.has_copy(0) && !set.has_copy(2));
+    let copy = |set: &mut TaskSet, node: u32| set.offer(Time::ZERO, NodeId(node), Locality::Any, |_| node != 1);
+    // A task that prefers a node still waits for it, and with it copies elsewhere.
+    assert_eq!(copy(&mut set, 2), Offered::Held);
+    assert_eq!(copy(&mut set, 1), Offered::Task(2, Locality::Node));
+    // Both had an attempt on the first node.
+    assert_eq!(copy(&mut set, 1), Offered::Held);
+    assert_eq!(copy(&mut set, 2), Offered::Copy(1, Locality::Any));
+    // The first is done.
+    set.drop(0);
+    assert_eq!((copy(&mut set, 2), set.wants()), (Offered::Nothing, false));
 }

@@ -128,6 +128,18 @@ impl Submission<'_> {
             ),
             ("spark.eventLog.enabled", self.events.is_some().to_string()),
         ];
+        if self.spark.speculation {
+            properties.extend([
+                ("spark.speculation", "true".to_owned()),
+                ("spark.speculation.interval", format!("{}ms", milliseconds(self.spark.speculation_interval))),
+                ("spark.speculation.multiplier", self.spark.speculation_multiplier.to_string()),
+                ("spark.speculation.quantile", self.spark.speculation_quantile.to_string()),
+                (
+                    "spark.speculation.minTaskRuntime",
+                    format!("{}ms", milliseconds(self.spark.speculation_min_task_runtime)),
+                ),
+            ]);
+        }
         if let Some(wait) = self.spark.locality_wait_node {
             properties.push(("spark.locality.wait.node", format!("{}ms", milliseconds(wait))));
         }
