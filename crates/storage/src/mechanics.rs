@@ -158,7 +158,7 @@ impl Mechanics {
         if turn == 0 {
             return Time::ZERO;
         }
-        let (at, wanted) = (now.as_ps() % turn, units::whole(to.angle * turn as f64) % turn);
+        let (at, wanted) = (now.as_ps() % turn, units::whole(to.angle * turn as f64));
         Time::from_ps((wanted + turn - at) % turn)
     }
 }

@@ -93,3 +93,20 @@ impl Bucket {
         self.at.saturating_add(Time::from_ps(lacking.div_ceil(gain).try_into().unwrap_or(u64::MAX)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Ten a day are three at once and seven over the day: after the three the next comes after a seventh of it.
+    #[test]
+    fn an_empty_bucket_says_when_there_is_a_token() {
+        let mut bucket = Bucket::new(Budget::per_day(10).expect("a budget"), Time::ZERO);
+        let taken = (0..4).filter(|_| bucket.take(Time::ZERO)).count();
+        assert_eq!(taken, 3);
+        let next = bucket.next(Time::ZERO);
+        assert!((next.as_secs_f64() - 86_400.0 / 7.0).abs() < 1e-6, "{next}");
+        assert!(!bucket.take(next.saturating_sub(Time::from_ms(1))) && bucket.take(next));
+        assert_eq!(bucket.next(Time::from_secs(86_400)), Time::from_secs(86_400), "there are some");
+    }
+}

@@ -368,7 +368,7 @@ impl<'a> Replay<'a> {
         }
         let off = homes.iter().filter(|(_, ready)| !ready).count();
         if let Some((_, last)) = off.checked_sub(1).and_then(|last| logs.get(last)) {
-            self.next_log = (last + 1) % self.primaries.len();
+            self.next_log = last + 1;
             self.offloaded += off as u64;
         }
         self.effects = effects;

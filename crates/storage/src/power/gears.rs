@@ -66,3 +66,26 @@ impl Gears {
         (self.engaged != before).then_some(self.engaged)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two disks that are busy for a half of a minute each: at the limit there is no gear more, just above there is one,
+    /// and none beyond the last. A half of that is a quarter of two gears, and below 30 % of one.
+    #[test]
+    fn a_gear_more_above_the_limit_and_one_less_below() {
+        let spec = GearsSpec { up: 0.5, ..GearsSpec::of(2) };
+        let mut gears = Gears::new(spec, 2, Time::ZERO);
+        let mut minute = |minutes: u64, busy: Time| {
+            gears.asked(busy);
+            assert_eq!(gears.on_timer(Time::from_secs(60 * minutes - 1)), None);
+            (gears.on_timer(Time::from_secs(60 * minutes)), gears.gears())
+        };
+        assert_eq!(minute(1, Time::from_secs(60)), (None, 1));
+        assert_eq!(minute(2, Time::from_secs(60) + Time::from_ms(1)), (Some(2), 2));
+        assert_eq!(minute(3, Time::from_secs(1_000)), (None, 2));
+        assert_eq!(minute(4, Time::from_secs(40)), (None, 2));
+        assert_eq!(minute(5, Time::from_secs(30)), (Some(1), 1));
+    }
+}

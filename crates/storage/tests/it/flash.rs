@@ -87,6 +87,14 @@ fn the_closed_form_is_that_of_its_paper() {
     assert!((Cells::UNKNOWN.amplification() - 1.0).abs() < f64::EPSILON);
 }
 
+/// 1,024 GiB of cells are 1,099.5 GB: of a disk of 960 GB 14.5 % are spare.
+#[test]
+fn a_disk_has_spare_what_its_cells_are_beyond_its_capacity() {
+    let DiskSpec::Flash(FlashSpec { cells, .. }) = DiskSpec::micron_5300() else { panic!("a disk of flash") };
+    let spare = cells.spare.get() as f64 / cells.capacity.get() as f64;
+    assert!((spare - 0.1453).abs() < 1e-4, "{spare}");
+}
+
 /// The closed form against a translation layer of 256 blocks of 128 pages. Its published value of 2.35 first.
 #[test]
 fn the_closed_form_is_what_a_translation_layer_does() {
