@@ -227,6 +227,36 @@ def test_a_run_that_ends_its_worker_is_marked(plan: Path, cluster: Cluster) -> N
     )
 
 
+def until(holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_what_a_worker_takes_to_its_grave_is_made_again(
+    plan: Path, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worker = cluster.worker()
+    take = _dask._Sweep.take
+
+    def late(sweep: _dask._Sweep) -> bool:
+        # What has come back is not fetched until its worker has died and another is there.
+        if sweep.under_way and worker.poll() is None:
+            (first, *_) = sweep.under_way
+            until(lambda: first.status == "finished")
+            worker.kill()
+            worker.wait()
+            until(lambda: first.status == "lost")
+            cluster.worker()
+        return take(sweep)
+
+    monkeypatch.setattr(_dask._Sweep, "take", late)
+    swept = trunkline.sweep(plan, client=cluster.address, out=plan.parent / "out")
+    assert worker.poll() is not None
+    assert swept.runs.equals(trunkline.sweep(plan, out=plan.parent / "alone").runs)
+
+
 def test_a_worker_of_another_build_is_refused(plan: Path, cluster: Cluster) -> None:
     cluster.worker(FOREIGN)
     with pytest.raises(trunkline.InputError) as raised:

@@ -246,6 +246,9 @@ class _Sweep:
             self.keep(positions, future.result())
         elif future.status == "error":
             self.failed(positions, future)
+        elif future.status == "lost":
+            # Its worker died with what it had made, before this could be fetched.
+            self.waiting.extendleft(reversed(positions))
         else:
             raise SchedulerLost(f"the Dask scheduler has given up a task ({future.status}); {self.kept()}")
         future.release()
