@@ -168,13 +168,13 @@ fn whole(together: Bytes, each: &[Bytes]) -> u64 {
 
 /// Settings of speculation that have no effect.
 fn speculation(check: &mut Check<'_>, spark: &Spark) {
-    let own = ["interval", "multiplier", "quantile", "min-task-runtime"].map(|key| format!("spark.speculation-{key}"));
-    for path in own.iter().filter(|_| !spark.speculation) {
-        if check.states(path) {
-            check.says(path, "it has no effect: `speculation` is off", "leave it out, or `speculation = true`");
-        }
-    }
     if !spark.speculation {
+        for key in ["interval", "multiplier", "quantile", "min-task-runtime"] {
+            let path = format!("spark.speculation-{key}");
+            if check.states(&path) {
+                check.says(&path, "it has no effect: `speculation` is off", "leave it out, or `speculation = true`");
+            }
+        }
         return;
     }
     let path = "spark.speculation";

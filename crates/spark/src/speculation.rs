@@ -5,6 +5,7 @@
 //! has run for twice as long (`spark.speculation.efficiency.enabled`). Heartbeats are not modelled, so none is left alone.
 
 use crate::application::{Errand, Spark};
+use crate::driver::Work;
 use crate::record::TaskEnd;
 use crate::task::Step;
 use hadoop::{End, NodeId, Platform};
@@ -116,7 +117,7 @@ impl Spark {
         for task in all {
             if self.tasks[task].record.ended == TaskEnd::Running {
                 self.tasks[task].is_killed = true;
-                self.do_next(platform, crate::driver::Work::Kill(task));
+                self.do_next(platform, Work::Kill(task));
             }
         }
     }

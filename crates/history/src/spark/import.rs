@@ -218,9 +218,8 @@ fn settings(of: &Application, mut spark: Spark, notes: &mut Vec<String>) -> Spar
         time(value).map(|wait| (spark.locality_wait, spark.locality_wait_node) = (wait, None))
     });
     set("spark.locality.wait.node", &mut |value| time(value).map(|wait| spark.locality_wait_node = Some(wait)));
-    set("spark.scheduler.revive.interval", &mut |value| {
-        time(value).map(|interval| spark.revive_interval = interval.max(Time::from_ms(1)).min(Time::from_secs(3_600)))
-    });
+    let interval = |value: &str| time(value).map(|time| time.max(Time::from_ms(1)).min(Time::from_secs(3_600)));
+    set("spark.scheduler.revive.interval", &mut |value| interval(value).map(|time| spark.revive_interval = time));
     set("spark.reducer.maxSizeInFlight", &mut |value| {
         let most = Bytes::from_mib(1 << 20);
         size(value, 1 << 20).map(|size| spark.reducer_max_size_in_flight = size.max(Bytes::new(1)).min(most))
@@ -236,10 +235,7 @@ fn settings(of: &Application, mut spark: Spark, notes: &mut Vec<String>) -> Spar
         value.trim().parse().ok().map(|enabled| spark.reduce_locality = enabled)
     });
     set("spark.speculation", &mut |value| value.trim().parse().ok().map(|enabled| spark.speculation = enabled));
-    set("spark.speculation.interval", &mut |value| {
-        time(value)
-            .map(|interval| spark.speculation_interval = interval.max(Time::from_ms(1)).min(Time::from_secs(3_600)))
-    });
+    set("spark.speculation.interval", &mut |value| interval(value).map(|time| spark.speculation_interval = time));
     let number = |value: &str| value.trim().parse::<f64>().ok().filter(|number| number.is_finite());
     set("spark.speculation.multiplier", &mut |value| {
         number(value).map(|multiplier| spark.speculation_multiplier = multiplier.clamp(1.0, 1e6))

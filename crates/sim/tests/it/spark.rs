@@ -16,11 +16,16 @@ launch-cost = "0 s"
 status-cost = "0 s"
 "#;
 
-/// On that cluster, in whose `[spark]` the text begins.
+/// On that cluster, in whose `[spark]` the text begins. Books close.
 pub fn run(stages: &str, sets: &[&str]) -> RunResult {
     let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
     let scenario = sim::parse("spark.toml", &format!("{CLUSTER}{stages}"), &sets).expect("a scenario");
-    sim::run(&scenario, &mut |_| std::ops::ControlFlow::Continue(())).expect("a result")
+    let result = sim::run(&scenario, &mut |_| std::ops::ControlFlow::Continue(())).expect("a result");
+    for balance in &result.ledger {
+        let accounted: u64 = balance.accounted.iter().map(|(_, bytes)| bytes).sum();
+        assert_eq!(balance.offered, accounted, "{}: {:?}", balance.what, balance.accounted);
+    }
+    result
 }
 
 pub fn spark(result: &RunResult) -> &SparkApplication {
@@ -54,7 +59,7 @@ fn tasks_run_in_waves() {
 /// Four map tasks write 10 MB each; each of four reduce tasks reads 2.5 MB of each of them. 7.5 MB come in and go out
 /// over each worker's link at 10 Mbit/s: 6.0 s, and 6.3 s with 40 bytes of headers to 1,448 of payload and 38 of
 /// Ethernet. The last three blocks come together and are worked on for 50 ms each.
-const SHUFFLE: &str = r#"
+pub const SHUFFLE: &str = r#"
 [[spark.stage]]
 name = "map"
 tasks = 4

@@ -1,29 +1,18 @@
-//! Speculative copies of tasks: when they are launched, by hand from Spark's defaults; which attempt counts; books that
-//! close.
+//! Speculative copies of tasks: when they are launched, by hand from Spark's defaults, and which attempt counts.
 
-use crate::spark::{run as run_on_four, spark};
+use crate::spark::{SHUFFLE, run as run_on_four, spark};
+use crate::spark_loss::near;
 use results::{RunResult, SparkApplication};
 use units::Time;
 
-/// Four tasks of a second; a second job, 5 s later, in which the driver hears of attempts that it has killed.
-const STAGES: &str = r#"
-[[spark.stage]]
-name = "a"
-tasks = 4
-work = "1 s"
-[[spark.stage]]
-name = "later"
-job = 1
-"#;
+/// Four tasks of a second.
+const STAGE: &str = "[[spark.stage]]\nname = \"a\"\ntasks = 4\nwork = \"1 s\"\n";
+/// A second job, 5 s after the first, in which the driver hears of attempts that it has killed.
+const LATER: &str = "[[spark.stage]]\nname = \"later\"\njob = 1\n";
 
+/// A first job of these stages, and the second.
 fn run(stages: &str, faults: &str, sets: &[&str]) -> RunResult {
-    let text = format!("speculation = true\npause = [\"0 s\", \"5 s\"]\n{stages}{faults}");
-    let result = run_on_four(&text, sets);
-    for balance in &result.ledger {
-        let accounted: u64 = balance.accounted.iter().map(|(_, bytes)| bytes).sum();
-        assert_eq!(balance.offered, accounted, "{}: {:?}", balance.what, balance.accounted);
-    }
-    result
+    run_on_four(&format!("speculation = true\npause = [\"0 s\", \"5 s\"]\n{stages}{LATER}{faults}"), sets)
 }
 
 /// Cores of a node at a part of their speed, from the start.
@@ -41,16 +30,12 @@ fn killed(app: &SparkApplication) -> Vec<(u16, bool)> {
     killed.map(|task| (u16::try_from(task.node.0).expect("few"), task.speculative)).collect()
 }
 
-fn near(value: f64, expected: f64, within: f64) {
-    assert!((value - expected).abs() < within, "{value}, expected {expected}");
-}
-
 /// On a node at a tenth of its speed a task takes 10 s. Three of four are done after a second (0.9 of 4 is 3.6, rounded
 /// down), and at the first look, every 100 ms, after three times that it has run for too long: at 3.1 s a copy is
 /// launched, on another node, which takes a second. The slow attempt is killed.
 #[test]
 fn a_copy_of_a_slow_nodes_task_is_first() {
-    let result = run(STAGES, &slow_node(1, 0.1), &[]);
+    let result = run(STAGE, &slow_node(1, 0.1), &[]);
     let app = spark(&result);
     near(done(app), 3.1 + 1.0, 0.01);
     assert_eq!((app.copies(), killed(app)), ((1, 1), vec![(1, false)]));
@@ -58,14 +43,14 @@ fn a_copy_of_a_slow_nodes_task_is_first() {
     assert!(copy.node.0 != 1, "{copy:?}");
     near(copy.launch.as_secs_f64(), 3.1, 0.001);
     // Off, as is Spark's default, the stage waits for the slow task.
-    let result = run(STAGES, &slow_node(1, 0.1), &["spark.speculation=false"]);
+    let result = run(STAGE, &slow_node(1, 0.1), &["spark.speculation=false"]);
     near(done(spark(&result)), 10.0, 0.01);
     assert_eq!(spark(&result).copies(), (0, 0));
     // Not before 6 s.
-    let result = run(STAGES, &slow_node(1, 0.1), &["spark.speculation-min-task-runtime=6 s"]);
+    let result = run(STAGE, &slow_node(1, 0.1), &["spark.speculation-min-task-runtime=6 s"]);
     near(done(spark(&result)), 6.1 + 1.0, 0.01);
     // A look each second: the first after 3 s and some is at 4 s.
-    let result = run(STAGES, &slow_node(1, 0.1), &["spark.speculation-interval=1 s"]);
+    let result = run(STAGE, &slow_node(1, 0.1), &["spark.speculation-interval=1 s"]);
     near(done(spark(&result)), 4.0 + 1.0, 0.01);
 }
 
@@ -73,10 +58,10 @@ fn a_copy_of_a_slow_nodes_task_is_first() {
 #[test]
 fn copies_wait_for_the_quantile() {
     let faults = slow_node(1, 0.1) + &slow_node(2, 0.1);
-    let result = run(STAGES, &faults, &[]);
+    let result = run(STAGE, &faults, &[]);
     near(done(spark(&result)), 10.0, 0.01);
     assert_eq!(spark(&result).copies(), (0, 0));
-    let result = run(STAGES, &faults, &["spark.speculation-quantile=0.5"]);
+    let result = run(STAGE, &faults, &["spark.speculation-quantile=0.5"]);
     near(done(spark(&result)), 3.1 + 1.0, 0.01);
     assert_eq!(spark(&result).copies(), (2, 2));
 }
@@ -85,7 +70,7 @@ fn copies_wait_for_the_quantile() {
 /// core is free again for the second job.
 #[test]
 fn a_copy_that_is_later_is_killed() {
-    let result = run(STAGES, &slow_node(1, 0.25), &[]);
+    let result = run(STAGE, &slow_node(1, 0.25), &[]);
     let app = spark(&result);
     near(done(app), 4.0, 0.01);
     assert_eq!(app.copies(), (1, 0));
@@ -99,7 +84,7 @@ fn a_copy_that_is_later_is_killed() {
 /// to be compared with.
 #[test]
 fn a_copy_runs_on_another_node() {
-    let stages = STAGES.replacen("work = \"1 s\"", "works = [\"1 s\", \"1 s\", \"1 s\", \"10 s\"]", 1);
+    let stages = STAGE.replacen("work = \"1 s\"", "works = [\"1 s\", \"1 s\", \"1 s\", \"10 s\"]", 1);
     let alone = ["cluster.workers=1", "spark.executors=4", "node.cores=4"];
     let result = run(&stages, "", &alone);
     near(done(spark(&result)), 10.0, 0.01);
@@ -108,7 +93,7 @@ fn a_copy_runs_on_another_node() {
     let result = run(&stages, "", &[]);
     near(done(spark(&result)), 10.0, 0.01);
     assert_eq!(spark(&result).copies(), (1, 0));
-    let single = STAGES.replacen("tasks = 4", "tasks = 1", 1);
+    let single = STAGE.replacen("tasks = 4", "tasks = 1", 1);
     let faults: String = (1..=4).map(|node| slow_node(node, 0.1)).collect();
     assert_eq!(spark(&run(&single, &faults, &[])).copies(), (0, 0));
 }
@@ -118,10 +103,9 @@ fn a_copy_runs_on_another_node() {
 #[test]
 fn a_copy_does_not_wait_for_the_loss_of_an_executor() {
     let crash = "[[faults]]\nat = \"500 ms\"\nnode = \"worker-1\"\n";
-    let first = STAGES.split("[[spark.stage]]\nname = \"later\"").next().expect("a stage");
-    let result = run(first, crash, &["spark.pause=[]"]);
-    near(done(spark(&result)), 3.1 + 1.0, 0.01);
-    let result = run(first, crash, &["spark.pause=[]", "spark.speculation=false"]);
+    let run = |speculation: bool| run_on_four(&format!("speculation = {speculation}\n{STAGE}{crash}"), &[]);
+    near(done(spark(&run(true))), 3.1 + 1.0, 0.01);
+    let result = run(false);
     assert!(done(spark(&result)) > 60.0);
 }
 
@@ -131,21 +115,7 @@ fn a_copy_does_not_wait_for_the_loss_of_an_executor() {
 /// 50 s, the copy is first, and has fetched them again.
 #[test]
 fn bytes_of_a_copy_that_is_killed_are_in_the_books() {
-    let stages = r#"
-[[spark.stage]]
-name = "map"
-tasks = 4
-shuffle-write = "40 MB"
-[[spark.stage]]
-name = "reduce"
-parents = ["map"]
-tasks = 4
-work = "1 s"
-streamed = 0.0
-[[spark.stage]]
-name = "later"
-job = 1
-"#;
+    let stages = &SHUFFLE.replace("work-per-mb = \"20 ms\"", "work = \"1 s\"\nstreamed = 0.0");
     let result = run(stages, &slow_node(1, 1.0 / 18.7), &["network.rate=10 Mbit/s"]);
     let app = spark(&result);
     assert_eq!(app.copies(), (1, 0));
