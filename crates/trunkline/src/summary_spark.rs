@@ -42,8 +42,8 @@ pub fn of_spark(text: &mut String, spark: &SparkApplication, screen: &Screen) {
     let (input, remote) = (sum(|task| task.input_local + task.input_remote), sum(|task| task.input_remote));
     let shuffled = spark.shuffle_local() + spark.shuffle_remote();
     let volumes = format!(
-        "{} executors, {} jobs, {} tasks: read {input:.1} of files, {remote:.1} of it over the network; shuffled \
-         {shuffled:.1}, {:.1} of it over the network; wrote {:.1}",
+        "executors: {}; jobs: {}; attempts at tasks: {}, which read {input:.1} of files, {remote:.1} of it over the \
+         network, shuffled {shuffled:.1}, {:.1} of it over the network, and wrote {:.1}",
         spark.executors,
         spark.jobs.len(),
         spark.tasks.len(),
