@@ -44,7 +44,7 @@ pub(crate) enum Errand {
     Served(ConnId, FetchId),
     /// A fetch: nothing has come for long, no connection could be made, it is tried again.
     Silent(FetchId),
-    NoRoute(FetchId),
+    Unanswered(FetchId),
     Retry(FetchId),
     /// Of a task.
     Worked(usize),
@@ -182,7 +182,7 @@ impl Spark {
             Errand::Block(fetch, block) => self.on_block(platform, fetch, block),
             Errand::Served(conn, fetch) => self.on_served(platform, conn, fetch),
             Errand::Silent(fetch) => self.on_silent(platform, fetch),
-            Errand::NoRoute(fetch) => self.on_no_route(platform, fetch),
+            Errand::Unanswered(fetch) => self.on_unanswered(platform, fetch),
             Errand::Retry(fetch) => self.ask(platform, fetch),
             Errand::Worked(task) | Errand::FileRead(task, _) | Errand::LocalRead(task) | Errand::Written(task)
                 if self.tasks[task].is_over => {}
