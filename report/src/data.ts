@@ -86,6 +86,8 @@ export interface Spark {
   lost: number;
   /** Speculative copies that it launched, and those of them that were first. */
   copies: [number, number];
+  /** Bytes that its executors got of what is broadcast: from the driver, and from each other. */
+  broadcast: [number, number];
   stages: SparkStage[];
   left_out: number;
 }

@@ -35,7 +35,10 @@ function application(spark: Spark): HTMLElement {
   const lost = spark.lost > 0 ? `, of which it lost ${format.count(spark.lost)}` : '';
   const [copies, first] = spark.copies.map(format.count);
   const copied = spark.copies[0] > 0 ? `; of ${copies} speculative copies ${first} were first` : '';
-  const what = `application of Spark on ${format.count(spark.executors)} executors${lost}${copied}`;
+  const [driver, others] = spark.broadcast.map(format.bytes);
+  const got = spark.broadcast.some((bytes) => bytes > 0);
+  const broadcast = got ? `; they got ${driver} of broadcasts from the driver, ${others} from each other` : '';
+  const what = `application of Spark on ${format.count(spark.executors)} executors${lost}${copied}${broadcast}`;
   return el(
     'p',
     { class: 'headline' },

@@ -672,6 +672,7 @@ export function spark(): ReportData {
       executors: 8,
       lost: 0,
       copies: [0, 0],
+      broadcast: [0, 0],
       left_out: 12,
       stages: [
         { ...volumes, name: 'scan', tasks: 32, done: 32, submit_s: 0.05, finish_s: 0.45, input: 4e9, shuffle_write: 4e8 },

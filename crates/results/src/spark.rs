@@ -24,6 +24,10 @@ pub struct SparkApplication {
     pub stages: Vec<SparkStage>,
     /// Its tasks in the order of their launch.
     pub tasks: Vec<SparkTask>,
+    /// What its executors got of broadcast variables and code from the driver.
+    pub broadcast_from_driver: Bytes,
+    /// What they got of them from each other.
+    pub broadcast_from_executors: Bytes,
 }
 
 impl SparkApplication {
@@ -108,6 +112,10 @@ pub static SPARK: Metrics<SparkApplication> = Metrics {
         figure("shuffle_local", "Shuffle bytes that tasks read on their own nodes.").bytes(|app| app.shuffle_local()),
         figure("shuffle_remote", "Shuffle bytes that tasks fetched over the network.")
             .bytes(|app| app.shuffle_remote()),
+        figure("broadcast_from_driver", "What executors got of broadcast variables and code from the driver.")
+            .bytes(|app| app.broadcast_from_driver),
+        figure("broadcast_from_executors", "What they got of them from each other.")
+            .bytes(|app| app.broadcast_from_executors),
         figure("spilled", "What tasks spilled to disk.").bytes(|app| app.sum(|task| task.spill)),
         figure("output", "What tasks wrote to files, one replica counted.").bytes(|app| app.sum(|task| task.output)),
         figure("fetch_wait_s", "Time for which tasks had no shuffle block to work on, over all of them.")

@@ -56,6 +56,9 @@ section! {
         speculation_quantile: f64 = 0.9, 0.0..=1.0;
         /// For how long a task has run at least when a copy is launched (`spark.speculation.minTaskRuntime`).
         speculation_min_task_runtime: Time = Time::from_ms(100), TIMES;
+        /// Size of the pieces in which executors get broadcast variables, of the driver or of each other
+        /// (`spark.broadcast.blockSize`).
+        broadcast_block_size: Bytes = Bytes::from_mib(4), Bytes::new(1_024)..=Bytes::from_mib(2_047);
         /// Size of the message that launches a task.
         launch_size: Bytes = Bytes::new(10_000), MESSAGES;
         /// Size of the message that tells a task's end, without its result.
@@ -129,8 +132,8 @@ section! {
         result: Bytes = Bytes::new(2_048), Bytes::ZERO..=Bytes::from_mib(1 << 11);
         /// How long the driver takes, when it could begin, until its first task is launched.
         delay: Time = Time::ZERO, TIMES;
-        /// What each executor gets of the driver before it runs the first of its tasks: their code, and broadcast
-        /// variables.
+        /// What each executor gets before it runs the first of its tasks: their code, and broadcast variables. It gets
+        /// them in pieces of `spark.broadcast-block-size`, each of the driver or of an executor that has it.
         broadcast: Bytes = Bytes::ZERO, SIZES;
     }
 }

@@ -118,13 +118,18 @@ fn of_stage(check: &mut Check<'_>, i: usize, stage: &SparkStage, before: &BTreeM
 /// What all stages together are too much of.
 fn volumes(check: &mut Check<'_>, spark: &Spark) {
     let (mut tasks, mut blocks, mut bytes, mut in_hdfs) = (0_u64, 0_u64, 0_u64, 0_u64);
+    let executors = u64::from(spark.executors) * u64::from(check.scenario.cluster.workers);
+    let piece = spark.broadcast_block_size.get();
+    let mut pieces = 0_u64;
     let block = check.scenario.hdfs.block.get();
     for (stage, parents) in spark.stage.iter().zip(spark.parents()) {
         let count = u64::from(stage.tasks);
         tasks += count;
         let written = |stage: &SparkStage| whole(stage.shuffle_write, &stage.shuffle_writes);
         let input = whole(stage.input, &stage.inputs);
-        for of in [input, written(stage), stage.spill.get(), whole(stage.output, &stage.outputs)] {
+        let broadcast = stage.broadcast.get().saturating_mul(executors);
+        pieces = pieces.saturating_add(stage.broadcast.get().div_ceil(piece).saturating_mul(executors));
+        for of in [input, written(stage), stage.spill.get(), whole(stage.output, &stage.outputs), broadcast] {
             bytes = bytes.saturating_add(of);
         }
         for parent in parents.into_iter().map(|parent| &spark.stage[parent]) {
@@ -137,7 +142,7 @@ fn volumes(check: &mut Check<'_>, spark: &Spark) {
         }
     }
     let whole = Bytes::new(bytes).exact();
-    let block = Bytes::new(block).exact();
+    let (block, piece) = (Bytes::new(block).exact(), spark.broadcast_block_size.exact());
     let too_much = [
         (tasks > Spark::MOST_TASKS, format!("all stages have {tasks} tasks"), format!("at most {}", Spark::MOST_TASKS)),
         (
@@ -150,6 +155,11 @@ fn volumes(check: &mut Check<'_>, spark: &Spark) {
             in_hdfs > MOST,
             format!("input in blocks of {block} is {in_hdfs} blocks"),
             format!("at most {MOST}: a larger `hdfs.block`"),
+        ),
+        (
+            pieces > MOST,
+            format!("what {executors} executors get of broadcasts in pieces of {piece} is {pieces} pieces"),
+            format!("at most {MOST}: a larger `spark.broadcast-block-size`"),
         ),
     ];
     for (_, message, help) in too_much.into_iter().filter(|(is, ..)| *is) {
@@ -198,6 +208,11 @@ pub(super) fn warn(check: &mut Check<'_>) {
         check.says("spark.locality-wait", message, "one of the two");
     }
     speculation(check, spark);
+    let broadcasts = spark.stage.iter().any(|stage| stage.broadcast > Bytes::ZERO);
+    if !broadcasts && check.states("spark.broadcast-block-size") {
+        let message = "it has no effect: no stage has a `broadcast`";
+        check.says("spark.broadcast-block-size", message, "leave it out");
+    }
     for (i, stage) in spark.stage.iter().enumerate() {
         let input = whole(stage.input, &stage.inputs) > 0;
         let output = whole(stage.output, &stage.outputs) > 0;

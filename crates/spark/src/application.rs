@@ -1,5 +1,7 @@
 //! The application: what happens on its cluster goes to the part that it is for.
 
+use crate::blocks::{Held, PullId, Pulls, Step};
+use crate::broadcast::{Broadcasts, Spread};
 use crate::config::{Config, Place};
 use crate::driver::{Thread, Work};
 use crate::errand::Errands;
@@ -33,8 +35,9 @@ pub(crate) enum Errand {
     Failed(usize, Option<usize>),
     Kill(usize),
     Killed(usize),
-    Ask(usize, Need),
-    Answer(usize, Need),
+    /// An executor asks where the output is that a stage reads, and hears it.
+    Ask(usize, usize),
+    Answer(usize, usize),
     /// Messages between executors: of a fetch, or a block of it.
     Request(FetchId),
     Handle(FetchId),
@@ -46,6 +49,8 @@ pub(crate) enum Errand {
     Silent(FetchId),
     Unanswered(FetchId),
     Retry(FetchId),
+    /// A step of how an executor gets a block, of this try.
+    Pull(PullId, u32, Step),
     /// Of a task.
     Worked(usize),
     FileRead(usize, Bytes),
@@ -69,6 +74,9 @@ pub struct Spark {
     pub(crate) reviving: bool,
     pub(crate) fetches: UnderWay,
     pub(crate) serving: Serving,
+    pub(crate) broadcasts: Broadcasts,
+    pub(crate) held: Held,
+    pub(crate) pulls: Pulls,
     pub(crate) errands: Errands<Errand>,
     pub(crate) random: RandomStream,
     /// Stages that are submitted anew in a moment.
@@ -101,6 +109,9 @@ impl Spark {
             reviving: false,
             fetches: UnderWay::default(),
             serving: Serving::default(),
+            broadcasts: Broadcasts::default(),
+            held: Held::default(),
+            pulls: Pulls::new(seed),
             errands: Errands::default(),
             random: RandomStream::new(seed, "spark", 0),
             config,
@@ -174,8 +185,8 @@ impl Spark {
             Errand::Failed(task, address) => self.do_next(platform, Work::Failed(task, address)),
             Errand::Kill(task) => self.on_kill(platform, task),
             Errand::Killed(task) => self.do_next(platform, Work::Killed(task)),
-            Errand::Ask(executor, need) => self.do_next(platform, Work::Answer(executor, need)),
-            Errand::Answer(executor, need) => self.on_answer(platform, executor, need),
+            Errand::Ask(executor, stage) => self.do_next(platform, Work::Answer(executor, stage)),
+            Errand::Answer(executor, stage) => self.on_got(platform, executor, Need::Statuses(stage)),
             Errand::Request(fetch) => self.on_request(platform, fetch),
             Errand::Handle(fetch) => self.on_handle(platform, fetch),
             Errand::Chunks(fetch) => self.on_chunks(platform, fetch),
@@ -184,6 +195,7 @@ impl Spark {
             Errand::Silent(fetch) => self.on_silent(platform, fetch),
             Errand::Unanswered(fetch) => self.on_unanswered(platform, fetch),
             Errand::Retry(fetch) => self.ask(platform, fetch),
+            Errand::Pull(pull, attempt, step) => self.on_pull(platform, (pull, attempt), step),
             Errand::Worked(task) | Errand::FileRead(task, _) | Errand::LocalRead(task) | Errand::Written(task)
                 if self.tasks[task].is_over => {}
             Errand::Launch(task) => self.on_launched(platform, task),
@@ -244,6 +256,11 @@ impl Spark {
         let done: u64 = self.stages.iter().map(|stage| u64::from(stage.record.done)).sum();
         let all: usize = self.stages.iter().map(|stage| stage.spec.tasks.len()).sum();
         if all == 0 { 1.0 } else { done as f64 / all as f64 }
+    }
+
+    /// What executors have got of what stages broadcast.
+    pub fn broadcasts(&self) -> Vec<Spread> {
+        self.broadcasts.spread(self)
     }
 
     /// What stages have read of their parents' shuffles.

@@ -24,6 +24,8 @@ pub struct Config {
     /// How often the driver offers all free cores, beside those that become free (`spark.scheduler.revive.interval` of
     /// `CoarseGrainedSchedulerBackend`, 1 s).
     pub revive_interval: Time,
+    /// How large the pieces of a broadcast variable are (`spark.broadcast.blockSize`, 4 MiB).
+    pub broadcast_block: Bytes,
     /// A message that launches a task, in bytes.
     pub launch_bytes: Bytes,
     /// A message that tells a task's end, in bytes, without the task's result.
@@ -53,6 +55,7 @@ impl Default for Config {
             max_reqs_in_flight: u32::MAX,
             max_blocks_in_flight_per_address: u32::MAX,
             revive_interval: Time::from_secs(1),
+            broadcast_block: Bytes::from_mib(4),
             launch_bytes: Bytes::new(10_000),
             status_bytes: Bytes::new(3_000),
             launch_cost: Time::from_us(500),
@@ -118,8 +121,8 @@ pub struct StageSpec {
     pub delay: Time,
     /// Further work, before all other, of tasks that an executor begins before one of the stage has ended on it.
     pub warm_up: Time,
-    /// What its tasks need of the driver before they run, once for each executor: their code, and variables that are
-    /// broadcast.
+    /// What its tasks need before they run, once for each executor, of the driver or of executors that have it: their
+    /// code, and variables that are broadcast.
     pub broadcast: Bytes,
     /// The part of a task's work that is done while its bytes come in; the rest follows.
     pub streamed: f64,

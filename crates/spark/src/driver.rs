@@ -3,7 +3,6 @@
 
 use crate::application::{Errand, Spark};
 use crate::config::Place;
-use crate::executor::Need;
 use crate::record::{TaskEnd, TaskRecord};
 use crate::shuffle::Outputs;
 use crate::speculation::Attempts;
@@ -27,8 +26,8 @@ pub enum Work {
     Killed(usize),
     /// Takes the end of a task that could not fetch from an executor.
     Failed(usize, Option<usize>),
-    /// Answers what an executor has asked for.
-    Answer(usize, Need),
+    /// Tells an executor where the output is that a stage reads.
+    Answer(usize, usize),
 }
 
 /// The driver's thread: one message after the other (`DriverEndpoint`).
@@ -262,12 +261,8 @@ impl Spark {
             }
             Some(Work::Killed(task)) => self.on_killed(platform, task),
             Some(Work::Failed(task, address)) => self.on_fetch_failed(platform, task, address),
-            Some(Work::Answer(executor, need)) => {
-                let bytes = match need {
-                    Need::Broadcast(stage) => self.stages[stage].spec.broadcast,
-                    Need::Statuses(stage) => self.statuses(stage),
-                };
-                self.tell(platform, executor, bytes, Errand::Answer(executor, need));
+            Some(Work::Answer(executor, stage)) => {
+                self.tell(platform, executor, self.statuses(stage), Errand::Answer(executor, stage));
             }
             None => {}
         }
@@ -281,7 +276,7 @@ impl Spark {
     }
 
     /// A message from the driver to an executor.
-    fn tell(&mut self, platform: &mut Platform, executor: usize, bytes: Bytes, errand: Errand) {
+    pub(crate) fn tell(&mut self, platform: &mut Platform, executor: usize, bytes: Bytes, errand: Errand) {
         let conn = self.executors[executor].driver;
         let message = self.errands.send(errand);
         platform.ctx.drive_send(conn, End::Server, bytes, message);
@@ -373,7 +368,7 @@ impl Spark {
 
 /// Bytes of a map status beside the sizes of its blocks: the block manager's name, and the map task's number. Ours, of
 /// the order of `BlockManagerId`: statuses are packed and compressed as one (`MapOutputTracker.serializeOutputStatuses`).
-const ADDRESS: usize = 40;
+pub const ADDRESS: usize = 40;
 /// Sizes that a map status has: of more blocks it has their mean (`spark.shuffle.minNumPartitionsToHighlyCompress`).
 const FEW_BLOCKS: usize = 2_000;
 /// Bytes of a message without its content: addresses and names of its endpoints (`RequestMessage`). Ours.

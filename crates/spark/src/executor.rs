@@ -3,12 +3,12 @@
 use hadoop::{ConnId, Data, NodeId, Nodes, Turns};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What an executor has to get from the driver once, for all of its tasks of a stage.
+/// What an executor has to get once, for all of its tasks of a stage.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Need {
     /// The code of the stage's tasks and what is broadcast.
     Broadcast(usize),
-    /// Where the outputs are that the stage reads (`MapOutputTracker`).
+    /// Where the outputs are that the stage reads (`MapOutputTracker`), of which the driver tells.
     Statuses(usize),
 }
 

@@ -5,6 +5,8 @@
 //! what has happened there; what they ask for comes back as news. `docs/models/spark.md` has the sources.
 
 mod application;
+mod blocks;
+mod broadcast;
 mod config;
 mod driver;
 mod errand;
@@ -22,6 +24,7 @@ pub mod task_set;
 mod transfer;
 
 pub use application::Spark;
+pub use broadcast::Spread;
 pub use config::{Config, JobSpec, Place, Speculation, StageSpec, TaskSpec};
 pub use record::{Exchange, JobRecord, StageRecord, TaskEnd, TaskRecord};
 pub use task_set::Locality;

@@ -18,12 +18,12 @@ const WORKER_HEARTBEAT: Time = Time::from_secs(15);
 /// After how long without that it is dropped, and how often the Master looks (`spark.worker.timeout`).
 pub const WORKER_TIMEOUT: Time = Time::from_secs(60);
 /// After how long a connection on which something is awaited is closed (`spark.network.timeout`).
-const SILENCE: Time = Time::from_secs(120);
+pub const SILENCE: Time = Time::from_secs(120);
 /// How often a fetch is tried again, and after how long (`spark.shuffle.io.maxRetries`, `spark.shuffle.io.retryWait`).
-const MAX_RETRIES: u32 = 3;
-const RETRY_WAIT: Time = Time::from_secs(5);
+pub const MAX_RETRIES: u32 = 3;
+pub const RETRY_WAIT: Time = Time::from_secs(5);
 /// How long a connection to a node takes to fail that does not answer (`spark.shuffle.io.connectionCreationTimeout`).
-const UNANSWERED: Time = Time::from_secs(120);
+pub const UNANSWERED: Time = Time::from_secs(120);
 /// How long the driver waits for further failures of stages before it submits them again (`RESUBMIT_TIMEOUT`).
 const RESUBMIT: Time = Time::from_ms(200);
 /// Failures of a task that its stage stands (`spark.task.maxFailures`).
@@ -45,7 +45,7 @@ impl Spark {
             if self.executors[executor].node != node || self.executors[executor].is_dead {
                 continue;
             }
-            self.dies(executor);
+            self.dies(platform, executor);
             for fetch in self.fetches.of(|fetch| fetch.request.address == executor && fetch.conn.is_some()) {
                 self.await_silence(platform, fetch);
             }
@@ -55,9 +55,10 @@ impl Spark {
     }
 
     /// An executor's process is gone.
-    fn dies(&mut self, executor: usize) {
+    fn dies(&mut self, platform: &mut Platform, executor: usize) {
         self.executors[executor].is_dead = true;
         self.executors[executor].waits.clear();
+        self.drop_pulls(platform, executor);
         for id in 0..self.tasks.len() {
             let task = &self.tasks[id];
             if task.record.executor == executor && task.step != Step::Done {
@@ -119,7 +120,7 @@ impl Spark {
     }
 
     /// A connection between executors is gone.
-    fn disconnected(&mut self, platform: &mut Platform, conn: ConnId) {
+    pub(crate) fn disconnected(&mut self, platform: &mut Platform, conn: ConnId) {
         self.serving.end(conn);
         for executor in &mut self.executors {
             executor.peers.retain(|_, peer| *peer != conn);
@@ -128,6 +129,7 @@ impl Spark {
             self.in_vain(fetch);
             self.try_again(platform, fetch);
         }
+        self.pulls_disconnected(platform, conn);
     }
 
     /// A fetch has failed, and may be tried again.
@@ -238,8 +240,9 @@ impl Spark {
         self.executors[executor].free = 0;
         if !self.executors[executor].is_dead {
             // One that has lost its driver ends (`CoarseGrainedExecutorBackend.onDisconnected`).
-            self.dies(executor);
+            self.dies(platform, executor);
         }
+        self.held.forget(executor);
         if self.executors.iter().all(|executor| executor.is_lost) {
             return self.fail(platform, "all executors are lost, and none takes their place".to_owned());
         }

@@ -35,14 +35,20 @@ impl Spark {
         };
         let waits = executor.waits.entry(need).or_default();
         waits.push(task);
-        if waits.len() == 1 {
-            let message = self.errands.send(Errand::Ask(record.executor, need));
-            platform.ctx.drive_send(executor.driver, End::Client, Bytes::new(MESSAGE), message);
+        if waits.len() > 1 {
+            return;
+        }
+        match need {
+            Need::Broadcast(stage) => self.read_broadcast(platform, record.executor, stage),
+            Need::Statuses(stage) => {
+                let message = self.errands.send(Errand::Ask(record.executor, stage));
+                platform.ctx.drive_send(executor.driver, End::Client, Bytes::new(MESSAGE), message);
+            }
         }
     }
 
-    /// The driver has answered an executor.
-    pub(crate) fn on_answer(&mut self, platform: &mut Platform, executor: usize, need: Need) {
+    /// An executor has what its tasks waited for.
+    pub(crate) fn on_got(&mut self, platform: &mut Platform, executor: usize, need: Need) {
         self.executors[executor].has.insert(need);
         for task in self.executors[executor].waits.remove(&need).unwrap_or_default() {
             self.on_launched(platform, task);

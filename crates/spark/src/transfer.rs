@@ -9,14 +9,14 @@ use units::Bytes;
 
 /// A request to open blocks, in bytes, without their names: ours, of the order of its frame with the names of an
 /// application and an executor (`FetchShuffleBlocks`).
-const REQUEST: u64 = 100;
-/// A block in it: the numbers of the map task and the reduce task, with their lengths; ours.
-const BLOCK_NAME: u64 = 20;
+pub const REQUEST: u64 = 100;
+/// A block in it: the numbers of the map task and the reduce task, with their lengths, or a block's name; ours.
+pub const BLOCK_NAME: u64 = 20;
 /// Its answer, `StreamHandle` in an `RpcResponse`; ours.
-const HANDLE: u64 = 40;
+pub const HANDLE: u64 = 40;
 /// Of a chunk, and of the question for it, what is not its data: a frame of 8 (`MessageEncoder`), a type of 1, and
 /// `StreamChunkId`, which is 8 for the stream and 4 for the chunk.
-const CHUNK: u64 = 8 + 1 + 12;
+pub const CHUNK: u64 = 8 + 1 + 12;
 
 impl Spark {
     /// A task asks for as much as it may.
@@ -46,9 +46,11 @@ impl Spark {
         platform.ctx.drive_send(conn, End::Client, bytes, message);
     }
 
-    /// The connection of an executor to another: one, which stays (`spark.shuffle.io.numConnectionsPerPeer`, 1).
-    fn peer(&mut self, platform: &mut Platform, from: usize, to: usize) -> ConnId {
-        let (node, other) = (self.executors[from].node, self.executors[to].node);
+    /// The connection of an executor to another, or to the driver's block manager: one, which stays
+    /// (`spark.shuffle.io.numConnectionsPerPeer`, 1).
+    pub(crate) fn peer(&mut self, platform: &mut Platform, from: usize, to: usize) -> ConnId {
+        let other = self.executors.get(to).map_or(platform.ctx.nodes.master(), |executor| executor.node);
+        let node = self.executors[from].node;
         let open = || platform.ctx.drive_open(node, other, Service::SparkBlocks);
         *self.executors[from].peers.entry(to).or_insert_with(open)
     }

@@ -54,6 +54,10 @@ pub fn of_spark(text: &mut String, spark: &SparkApplication, screen: &Screen) {
     if spark.lost > 0 {
         line(text, screen, &losses(spark));
     }
+    let (driver, executors) = (spark.broadcast_from_driver, spark.broadcast_from_executors);
+    if driver + executors > Bytes::ZERO {
+        line(text, screen, &format!("broadcast: {driver:.1} from the driver, {executors:.1} from other executors"));
+    }
     let (copies, won) = spark.copies();
     if copies > 0 {
         line(text, screen, &format!("speculative copies launched: {copies}; that were first: {won}"));

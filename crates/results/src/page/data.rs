@@ -126,6 +126,8 @@ pub struct Spark {
     pub lost: u32,
     /// Speculative copies that it launched, and those of them that were first.
     pub copies: [u64; 2],
+    /// Bytes that its executors got of what is broadcast: from the driver, and from each other.
+    pub broadcast: [u64; 2],
     /// Its stages; of very many, those that took longest.
     pub stages: Vec<SparkStage>,
     /// How many others there are.

@@ -39,6 +39,10 @@ fn what_is_too_much_is_refused() {
     refused(&readers, &[], &["110000000 blocks of shuffles are more than memory holds"]);
     let hdfs = "[[spark.stage]]\nname = \"scan\"\ntasks = 1000\ninput = \"1 TB\"\ninput-from = \"hdfs\"\n";
     refused(hdfs, &["hdfs.block=64 KiB"], &["input in blocks of 64 KiB is 15259789 blocks"]);
+    let broadcast = stages(1, "broadcast = \"40 GiB\"");
+    let many = ["cluster.workers=1000"];
+    refused(&broadcast, &many, &["what 1000 executors get of broadcasts in pieces of 4 MiB is 10240000 pieces"]);
+    parse(&broadcast, &[many[0], "spark.broadcast-block-size=5 MiB"]).expect("8,192,000 pieces");
     let most = "1048576 GiB";
     let twice = format!("{START}shuffle-writes = [\"{most}\", \"{most}\"]\n").replace("shuffle-write = \"1 MB\"\n", "");
     refused(&twice, &[], &["they are 2048 TiB together"]);
@@ -93,11 +97,14 @@ fn keys_without_effect_are_named() {
         ("spark.speculation=true", "cluster.workers=1", "there is one worker"),
         ("spark.speculation=true", "spark.stage.0.tasks=1", "each stage has one"),
         ("spark.speculation=true", "spark.speculation-quantile=1", "all tasks of a stage are done"),
+        ("spark.broadcast-block-size=1 MiB", "spark.executors=1", "no stage has a `broadcast`"),
     ];
     for (one, other, expected) in cases {
         let warning = warnings(&copies, &[one, other]);
         assert!(warning.contains("it has no effect") && warning.contains(expected), "{other}: {warning}");
     }
+    let broadcast = format!("{START}broadcast = \"1 MB\"\n");
+    assert_eq!(warnings(&broadcast, &["spark.broadcast-block-size=1 MiB"]), "");
     for keys in ["output = \"1 MB\"\noutput-to = \"hdfs\"", "input = \"1 MB\"\ninput-from = \"hdfs\""] {
         assert_eq!(warnings(&format!("{START}{keys}\n"), &[]), "", "{keys}");
     }

@@ -17,6 +17,7 @@ pub(super) fn application(scenario: &Scenario) -> Option<Spark> {
         max_reqs_in_flight: spark.reducer_max_reqs_in_flight,
         max_blocks_in_flight_per_address: spark.reducer_max_blocks_in_flight_per_address,
         revive_interval: spark.revive_interval,
+        broadcast_block: spark.broadcast_block_size,
         launch_bytes: spark.launch_size,
         status_bytes: spark.status_size,
         launch_cost: spark.launch_cost,

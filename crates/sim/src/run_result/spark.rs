@@ -2,7 +2,7 @@
 
 use crate::cluster::Driver;
 use results::{Balance, JobState, RunResult, SparkApplication, SparkStage};
-use units::count;
+use units::{Bytes, count};
 
 /// Adds the application, if there is one, and the books of its shuffles.
 pub(super) fn fill(driver: &Driver, result: &mut RunResult) {
@@ -30,26 +30,40 @@ pub(super) fn fill(driver: &Driver, result: &mut RunResult) {
         stages: stages.collect(),
         tasks: spark.tasks().collect(),
         jobs: spark.jobs().to_vec(),
+        broadcast_from_driver: spark.broadcasts().iter().map(|spread| spread.from_driver).sum(),
+        broadcast_from_executors: spark.broadcasts().iter().map(|spread| spread.from_executors).sum(),
     });
+    let name = |stage: usize| &spark.config().stages[stage].name;
+    let mut balance = |what: String, offered: Bytes, parts: &[(&str, Bytes)]| {
+        let accounted = parts.iter().map(|(part, bytes)| ((*part).to_owned(), bytes.get())).collect();
+        result.ledger.push(Balance { what, offered: offered.get(), accounted });
+    };
     for exchange in spark.exchanges() {
-        let name = |stage: usize| &spark.config().stages[stage].name;
         let of = format!("shuffle of {} for {}", name(exchange.parent), name(exchange.stage));
-        let mut balance = |what: &str, offered: units::Bytes, parts: &[(&str, units::Bytes)]| {
-            let accounted = parts.iter().map(|(part, bytes)| ((*part).to_owned(), bytes.get())).collect();
-            result.ledger.push(Balance { what: format!("{of}: {what}"), offered: offered.get(), accounted });
-        };
         let got = [
             ("read on the same node", exchange.local),
             ("fetched", exchange.remote),
             ("never fetched", exchange.never_fetched),
         ];
-        balance("offered, bytes", exchange.offered, &got);
+        balance(format!("{of}: offered, bytes"), exchange.offered, &got);
         let sent = [
             ("fetched", exchange.remote),
             ("fetched again", exchange.again),
             ("lost with a connection or its task", exchange.wasted),
             ("in flight", exchange.in_flight),
         ];
-        balance("served, bytes", exchange.served, &sent);
+        balance(format!("{of}: served, bytes"), exchange.served, &sent);
+    }
+    for spread in spark.broadcasts() {
+        let of = format!("broadcast of {}", name(spread.stage));
+        let (driver, executors) = (spread.from_driver, spread.from_executors);
+        let got = [("from the driver", driver), ("from executors", executors), ("not got", spread.not_got)];
+        balance(format!("{of}: wanted, bytes"), spread.wanted, &got);
+        let sent = [
+            ("got", driver + executors),
+            ("lost with a connection or an executor", spread.wasted),
+            ("in flight", spread.in_flight),
+        ];
+        balance(format!("{of}: sent, bytes"), spread.sent, &sent);
     }
 }

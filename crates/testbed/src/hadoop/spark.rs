@@ -126,6 +126,8 @@ impl Submission<'_> {
                 "spark.reducer.maxBlocksInFlightPerAddress",
                 self.spark.reducer_max_blocks_in_flight_per_address.to_string(),
             ),
+            // A bare number is of KiB, and so is what Spark keeps.
+            ("spark.broadcast.blockSize", format!("{}k", self.spark.broadcast_block_size.get().div_ceil(1024))),
             ("spark.eventLog.enabled", self.events.is_some().to_string()),
         ];
         if self.spark.speculation {
