@@ -6,7 +6,7 @@
 //! of an RDD of HDFS are read there, too.
 
 use super::settings::{size, time};
-use super::work::{Machines, Starts, Works};
+use super::work::{Counted, Machines, Starts, Works};
 use super::{Application, Stage, Task, TaskEnd};
 use crate::import::host_order;
 use scenario::{NodeSpec, Run, Scenario, ScenarioError, Spark, SparkPlace, SparkStage};
@@ -106,7 +106,13 @@ pub fn import(of: &Application, cluster: Option<(&str, &str)>) -> Result<SparkIm
     let mut ran = Ran::of(of, Machines::new(of, &shared(&scenario), &hosts));
     let of_groups = groups.iter().flat_map(|group| &group.stages);
     let stages: Vec<_> = of_groups.map(|stage| (ran.of_stage(stage), in_hdfs(stage))).collect();
-    ran.starts = Starts::of(&stages, &ran.machines);
+    // What tasks waited for the network can be told from work where it is simulated as it was; and where tasks count all
+    // that they compute, which they do not of Python's workers.
+    let python = of.stages.iter().flat_map(|stage| &stage.rdds).any(|rdd| rdd.name.contains("Python"));
+    if cluster.is_some() && !python {
+        ran.cost = Counted::of(&stages, &ran.machines);
+    }
+    ran.starts = Starts::of(&stages, &ran.machines, ran.cost);
     spark.executor_start = whole_ms(ran.starts.start);
     let mut before = groups[0].submit;
     for (number, group) in groups.iter().enumerate() {
@@ -301,6 +307,8 @@ struct Ran<'a> {
     sets: BTreeMap<u32, u32>,
     /// Where its hosts' tasks shared cores.
     machines: Machines,
+    /// What a counted second of processor time was of work.
+    cost: Counted,
     /// What executors' first tasks of all took beyond.
     starts: Starts,
     /// Names by the data set that a stage computes: another job names the same stage anew, and skips it.
@@ -322,7 +330,18 @@ impl<'a> Ran<'a> {
         }
         let sets = of.stages.iter().filter_map(|stage| Some((stage.id, stage.rdds.first()?.id))).collect();
         let names = BTreeMap::new();
-        Self { succeeded, sets, machines, starts: Starts::default(), names, taken: 0, length: 0.0, remote: 0, local: 0 }
+        Self {
+            succeeded,
+            sets,
+            machines,
+            cost: Counted::default(),
+            starts: Starts::default(),
+            names,
+            taken: 0,
+            length: 0.0,
+            remote: 0,
+            local: 0,
+        }
     }
 
     /// A stage's tasks that ended well, by their places.
@@ -381,7 +400,7 @@ fn of_stage(stage: &Stage, (number, group): (usize, &Group), ran: &mut Ran, note
     let reduce_locality = known.iter().any(|task| task.locality != super::Locality::ProcessLocal);
     let hdfs = in_hdfs(stage);
     let inputs = if hdfs { bytes(&|task| task.metrics.input_bytes) } else { Vec::new() };
-    let works = Works::of(&tasks, &ran.machines, &ran.starts, hdfs);
+    let works = Works::of(&tasks, &ran.machines, &ran.starts, ran.cost, hdfs);
     let mean = works.of_tasks.values().sum::<f64>() / works.of_tasks.len().max(1) as f64;
     let work = |index| works.of_tasks.get(&index).copied().unwrap_or(mean);
     SparkStage {

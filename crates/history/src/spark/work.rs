@@ -88,6 +88,32 @@ fn ready(task: &Task) -> f64 {
     if took == 0 { 0.0 } else { took.saturating_sub(waited) as f64 / took as f64 }
 }
 
+/// What a counted second of processor time was of tasks' work, in tasks that waited for no network.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Counted(Option<f64>);
+
+impl Counted {
+    /// Of the tasks of stages that ended well. Not known where none is without the network, or counts nothing.
+    pub fn of(stages: &[(BTreeMap<u32, &Task>, bool)], machines: &Machines) -> Self {
+        let tasks = || stages.iter().flat_map(|(tasks, _)| tasks.values()).filter(|task| !awaits_network(task));
+        let all: f64 = tasks().map(|task| counted(task)).sum();
+        let worked: f64 = tasks().map(|task| machines.work(task)).sum();
+        Self((all > 0.0).then(|| worked / all))
+    }
+}
+
+/// Whether something of a task waits for the network that no log counts: its input's blocks, messages to the NameNode
+/// and blocks of its output, all of which stand in line behind blocks of shuffles.
+fn awaits_network(task: &Task) -> bool {
+    let of = &task.metrics;
+    is_far(task) || of.output_bytes > 0 || of.read.remote_bytes > 0
+}
+
+/// The processor time that a task counted, in milliseconds.
+fn counted(task: &Task) -> f64 {
+    task.metrics.cpu_ns.saturating_add(task.metrics.deserialize_cpu_ns) as f64 / 1e6
+}
+
 /// Tasks that executors began cold: their processes load Spark itself, and compile it.
 #[derive(Clone, Debug, Default)]
 pub struct Starts {
@@ -102,7 +128,7 @@ impl Starts {
     ///
     /// Where executors began a stage with their first task of all, and others with their first of the stage, the former
     /// took so much more. Where no stage has both, it is not told from the stage's warming up.
-    pub fn of(stages: &[(BTreeMap<u32, &Task>, bool)], machines: &Machines) -> Self {
+    pub fn of(stages: &[(BTreeMap<u32, &Task>, bool)], machines: &Machines, cost: Counted) -> Self {
         let mut starts = Self::default();
         for task in stages.iter().flat_map(|(tasks, _)| tasks.values()) {
             let end = ended_there(task);
@@ -111,7 +137,7 @@ impl Starts {
         }
         let (mut more, mut count) = (0.0, 0.0);
         for (tasks, in_hdfs) in stages {
-            let works = works(tasks, machines, *in_hdfs);
+            let works = works(tasks, machines, *in_hdfs, cost);
             let ended = ended(tasks);
             let mean = |cold: bool| mean(tasks, &works, |task| is_first(task, &ended) && starts.is_cold(task) == cold);
             if let (Some((cold, tasks)), Some((warm, _))) = (mean(true), mean(false)) {
@@ -143,8 +169,14 @@ pub struct Works {
 
 impl Works {
     /// Of the tasks of a stage that ended well. `in_hdfs`: it reads files of HDFS.
-    pub fn of(tasks: &BTreeMap<u32, &Task>, machines: &Machines, starts: &Starts, in_hdfs: bool) -> Self {
-        let mut of_tasks = works(tasks, machines, in_hdfs);
+    pub fn of(
+        tasks: &BTreeMap<u32, &Task>,
+        machines: &Machines,
+        starts: &Starts,
+        cost: Counted,
+        in_hdfs: bool,
+    ) -> Self {
+        let mut of_tasks = works(tasks, machines, in_hdfs, cost);
         for (index, work) in &mut of_tasks {
             if starts.is_cold(tasks[index]) {
                 *work = (*work - starts.start).max(0.0);
@@ -168,10 +200,17 @@ impl Works {
 }
 
 /// By place among a stage's tasks: all of what they took of cores.
-fn works(tasks: &BTreeMap<u32, &Task>, machines: &Machines, in_hdfs: bool) -> BTreeMap<u32, f64> {
+fn works(tasks: &BTreeMap<u32, &Task>, machines: &Machines, in_hdfs: bool, cost: Counted) -> BTreeMap<u32, f64> {
     let mut works = tasks.iter().map(|(index, task)| (*index, machines.work(task))).collect();
     if in_hdfs {
         without_reading(tasks, &mut works);
+    }
+    if let Counted(Some(cost)) = cost {
+        for (index, task) in tasks.iter().filter(|(_, task)| awaits_network(task)) {
+            if let Some(work) = works.get_mut(index) {
+                *work = work.min(counted(task) * cost);
+            }
+        }
     }
     works
 }
@@ -211,7 +250,6 @@ fn ended_there(task: &Task) -> i64 {
 /// Tasks that read their input over the network waited for it, which no log counts: their work is the processor time
 /// that they counted, times what a counted second was of the work of tasks with their input at hand.
 fn without_reading(tasks: &BTreeMap<u32, &Task>, works: &mut BTreeMap<u32, f64>) {
-    let counted = |task: &Task| task.metrics.cpu_ns.saturating_add(task.metrics.deserialize_cpu_ns) as f64 / 1e6;
     let near = || tasks.iter().filter(|(_, task)| !is_far(task));
     let all: f64 = near().map(|(_, task)| counted(task)).sum();
     let worked: f64 = near().map(|(index, _)| works[index]).sum();

@@ -248,6 +248,30 @@ fn reading_over_the_network_is_no_work() {
     assert_eq!(works(&log, None), (vec![4_000, 7_000], 0));
 }
 
+/// Tasks that wait for no network take 4 s and count 2 s of processor time. Later ones take 9 s and count 1 s: where they
+/// wrote output, or read from another executor, they have worked for 2 s, if the network is known that they waited for.
+#[test]
+fn waits_for_the_network_that_no_log_counts_are_no_work() {
+    let first = [(1, "w1", "NODE_LOCAL", 2_000, 6_000, 2_000), (2, "w2", "NODE_LOCAL", 2_000, 6_000, 2_000)];
+    let second = [(1, "w1", "NODE_LOCAL", 7_000, 16_000, 1_000), (2, "w2", "NODE_LOCAL", 7_000, 16_000, 1_000)];
+    let of = |metrics: &str, cluster: Option<&str>, name: &str| {
+        let counted = "\"Executor CPU Time\":1000000000";
+        let log = stages_of(&[&first, &second]).replace(counted, &format!("{counted}{metrics}"));
+        let spark = imported(&log.replace("hdfs://m/in", name), cluster).unwrap().scenario.spark.unwrap();
+        [0, 1].map(|stage: usize| spark.stage[stage].works.clone()).concat()
+    };
+    let ms = |all: [u64; 4]| all.map(Time::from_ms).to_vec();
+    let (waits, works) = (ms([4_000, 4_000, 2_000, 2_000]), ms([4_000, 4_000, 9_000, 9_000]));
+    let cluster = Some("[cluster.host]\ncores = 4\n");
+    let output = ",\"Output Metrics\":{\"Bytes Written\":10}";
+    let fetched = ",\"Shuffle Read Metrics\":{\"Remote Bytes Read\":10}";
+    assert_eq!((of(output, cluster, "a"), of(fetched, cluster, "a")), (waits.clone(), waits));
+    assert_eq!(
+        (of("", cluster, "a"), of(output, None, "a"), of(output, cluster, "PythonRDD")),
+        (works.clone(), works.clone(), works)
+    );
+}
+
 /// Speculation is as the log's environment has it; what Spark would not take is said, and Spark's default assumed.
 #[test]
 fn settings_of_speculation_are_read() {
