@@ -50,7 +50,7 @@ pub(crate) enum Errand {
     Served(ConnId, FetchId),
     /// A fetch: nothing has come for long, no connection could be made, it is tried again.
     Silent(FetchId),
-    NoRoute(FetchId),
+    Unanswered(FetchId),
     Retry(FetchId),
     /// A step of how an executor gets a block, of this try.
     Pull(PullId, u32, Step),
@@ -209,7 +209,7 @@ impl Spark {
             Errand::Block(fetch, block) => self.on_block(platform, fetch, block),
             Errand::Served(conn, fetch) => self.on_served(platform, conn, fetch),
             Errand::Silent(fetch) => self.on_silent(platform, fetch),
-            Errand::NoRoute(fetch) => self.on_no_route(platform, fetch),
+            Errand::Unanswered(fetch) => self.on_unanswered(platform, fetch),
             Errand::Retry(fetch) => self.ask(platform, fetch),
             Errand::Pull(pull, attempt, step) => self.on_pull(platform, (pull, attempt), step),
             Errand::Kept(task, partition) => self.on_kept(platform, task, partition),

@@ -6,7 +6,7 @@
 use crate::application::{Errand, Spark};
 use crate::cache::Source;
 use crate::driver::{ADDRESS, MESSAGE};
-use crate::loss::{MAX_RETRIES, NO_ROUTE, RETRY_WAIT, SILENCE};
+use crate::loss::{MAX_RETRIES, RETRY_WAIT, SILENCE, UNANSWERED};
 use crate::store::{Found, Partition};
 use crate::transfer::{BLOCK_NAME, CHUNK, HANDLE, REQUEST};
 use des::RandomStream;
@@ -100,7 +100,7 @@ pub enum Step {
     Reported,
     /// Nothing has come for long, no connection could be made, the holder is tried again.
     Silent,
-    NoRoute,
+    Unanswered,
     Retry,
 }
 
@@ -175,8 +175,8 @@ impl Spark {
                     self.disconnected(platform, conn);
                 }
             }
-            Step::NoRoute if self.executors[pull.from].is_lost => self.next_holder(platform, id),
-            Step::NoRoute => self.try_holder_again(platform, id),
+            Step::Unanswered if self.executors[pull.from].is_lost => self.next_holder(platform, id),
+            Step::Unanswered => self.try_holder_again(platform, id),
             Step::Retry => self.ask_holder(platform, id),
         }
     }
@@ -221,8 +221,8 @@ impl Spark {
         let Some(Pull { executor, from, attempt, .. }) = self.pulls.under_way.get(&id).copied() else { return };
         let is_dead = self.executors.get(from).is_some_and(|holder| holder.is_dead);
         if is_dead && !self.executors[executor].peers.contains_key(&from) {
-            let errand = self.errands.send(Errand::Pull(id, attempt, Step::NoRoute));
-            return platform.ctx.drive_timer(platform.ctx.now + NO_ROUTE, errand);
+            let errand = self.errands.send(Errand::Pull(id, attempt, Step::Unanswered));
+            return platform.ctx.drive_timer(platform.ctx.now + UNANSWERED, errand);
         }
         let conn = self.peer(platform, executor, from);
         if let Some(pull) = self.pulls.under_way.get_mut(&id) {

@@ -22,9 +22,8 @@ pub const SILENCE: Time = Time::from_secs(120);
 /// How often a fetch is tried again, and after how long (`spark.shuffle.io.maxRetries`, `spark.shuffle.io.retryWait`).
 pub const MAX_RETRIES: u32 = 3;
 pub const RETRY_WAIT: Time = Time::from_secs(5);
-/// How long a connection to a node takes to fail that does not answer: its address is asked for three times, a second
-/// apart (`mcast_solicit` and `retrans_time_ms` of arp(7)).
-pub const NO_ROUTE: Time = Time::from_secs(3);
+/// How long a connection to a node takes to fail that does not answer (`spark.shuffle.io.connectionCreationTimeout`).
+pub const UNANSWERED: Time = Time::from_secs(120);
 /// How long the driver waits for further failures of stages before it submits them again (`RESUBMIT_TIMEOUT`).
 const RESUBMIT: Time = Time::from_ms(200);
 /// Failures of a task that its stage stands (`spark.task.maxFailures`).
@@ -106,13 +105,13 @@ impl Spark {
 
     /// A fetch needs a connection that cannot be made.
     pub(crate) fn cannot_connect(&mut self, platform: &mut Platform, fetch: FetchId) {
-        let errand = self.errands.send(Errand::NoRoute(fetch));
-        platform.ctx.drive_timer(platform.ctx.now + NO_ROUTE, errand);
+        let errand = self.errands.send(Errand::Unanswered(fetch));
+        platform.ctx.drive_timer(platform.ctx.now + UNANSWERED, errand);
     }
 
     /// A connection could not be made. Where the driver knows that the executor is lost, that is all
     /// (`IsExecutorAlive`); the question's way there and back is left out.
-    pub(crate) fn on_no_route(&mut self, platform: &mut Platform, fetch: FetchId) {
+    pub(crate) fn on_unanswered(&mut self, platform: &mut Platform, fetch: FetchId) {
         let Some(of) = self.fetches.get(fetch) else { return };
         let (task, address) = (of.task, of.request.address);
         if self.executors[address].is_lost {

@@ -144,8 +144,9 @@ pub fn check(check: &mut Check<'_>) {
             (None, None) if name == "master" => {
                 says("node", "without its master the testbed has neither HDFS nor YARN", "a worker");
             }
-            (None, None) if scenario.spark.is_some() => {
-                says("node", "a fault of the testbed ends Hadoop's daemons, and no Worker of Spark", simulate);
+            (None, None) if scenario.spark.is_some() && fault.down_for.is_some() => {
+                let message = "a Worker of Spark that comes back is given new executors, which no simulation has";
+                says("down-for", message, "leave it out: the node stays away until the application has ended");
             }
             (Some(_), Some(_)) | (None, None) => {}
         }
@@ -208,8 +209,10 @@ mod tests {
         let shared = "[[faults]]\nnode = \"worker-1\"\ndisk = 0\nslow = 0.5\n[cluster.host]\ncores = 2\n[job]\n";
         let said = Scenario::parse_with("s.toml", shared, &[], check).expect_err("one disk of all").to_string();
         assert!(said.contains("s.toml:3:8: nodes of the testbed share the disk"), "{said}");
-        let spark = "[[faults]]\nnode = \"worker-1\"\n[spark]\n[[spark.stage]]\nname = \"a\"\n";
-        let said = Scenario::parse_with("s.toml", spark, &[], check).expect_err("no Worker ends").to_string();
-        assert!(said.contains("s.toml:2:8: a fault of the testbed ends Hadoop's daemons"), "{said}");
+        let spark = "[[faults]]\nnode = \"worker-1\"\ndown-for = \"9 s\"\n[spark]\n[[spark.stage]]\nname = \"a\"\n";
+        let said = Scenario::parse_with("s.toml", spark, &[], check).expect_err("no Worker comes back").to_string();
+        assert!(said.contains("s.toml:3:12: a Worker of Spark that comes back"), "{said}");
+        let for_good = spark.replace("down-for = \"9 s\"\n", "");
+        assert!(Scenario::parse_with("s.toml", &for_good, &[], check).is_ok(), "a Worker that stays away");
     }
 }
