@@ -224,3 +224,46 @@ fn a_lineage_with_input_is_read_again() {
     assert_eq!(input(&[]), (0, 0));
     assert_eq!(input(&["spark.storage-memory=1 MB"]), (80, 4));
 }
+
+/// Two data sets, one of a shuffle, in a memory that is too small for both, are read twice at 20 Mbit/s with broadcasts, by
+/// executors that copy slow tasks and of which one is lost: at any time the application ends, and its books close.
+#[test]
+fn books_close_whenever_an_executor_is_lost() {
+    let stage = |name: &str, job: u32, keys: &str| {
+        format!("[[spark.stage]]\nname = \"{name}\"\njob = {job}\nwork = \"1 s\"\nbroadcast = \"3 MB\"\n{keys}\n")
+    };
+    let text = "speculation = true\nspeculation-quantile = 0.5\nstorage-memory = \"8 MB\"\nlocality-wait = \"1 s\"\n\
+                broadcast-block-size = \"1 MiB\"\npause = [\"0 s\", \"5 s\", \"50 s\"]\n"
+        .to_owned()
+        + &stage("map", 0, "tasks = 6\nshuffle-write = \"12 MB\"")
+        + &stage("a", 0, "tasks = 7\nparents = [\"map\"]\npersist = \"memory-only\"\nkept-size = \"14 MB\"")
+        + &stage(
+            "b",
+            0,
+            "tasks = 5\ninput = \"10 MB\"\ninput-from = \"hdfs\"\npersist = \"memory-and-disk\"\nkept-size = \"15 MB\"",
+        )
+        + &stage("a-1", 1, "tasks = 7\nreads = \"a\"\nshuffle-write = \"5 MB\"")
+        + &stage("b-1", 1, "tasks = 5\nreads = \"b\"\nparents = [\"map\"]")
+        + &stage("b-2", 2, "tasks = 5\nreads = \"b\"\nparents = [\"a-1\"]")
+        + &stage("a-2", 2, "tasks = 7\nreads = \"a\"");
+    let slow = "[[faults]]\nat = \"0 s\"\nnode = \"worker-3\"\nslow = 0.2\n";
+    let (mut of_kept, mut of_wanted) = ([0; 5], [0; 5]);
+    for (seed, at) in (1..).zip(["2 s", "5 s", "8 s", "12 s", "20 s", "24 s", "30 s", "80 s"]) {
+        let fault = format!("[[faults]]\nat = \"{at}\"\nnode = \"worker-1\"\n");
+        let seed = format!("run.seed={seed}");
+        let result = run(&format!("{text}{slow}{fault}"), &["network.rate=20 Mbit/s", &seed]);
+        let app = spark(&result);
+        for (number, tasks) in [6, 7, 5, 7, 5, 5, 7].into_iter().enumerate() {
+            let ended = of(app, number);
+            let done: std::collections::BTreeSet<usize> =
+                ended.iter().filter(|task| task.ended.name() == "Success").map(|task| task.index).collect();
+            assert_eq!(done.len(), tasks, "{at}: stage {number}");
+        }
+        for name in ["a", "b"] {
+            of_kept.iter_mut().zip(kept(&result, name)).for_each(|(sum, part)| *sum += part);
+            of_wanted.iter_mut().zip(wanted(&result, name)).for_each(|(sum, part)| *sum += part);
+        }
+    }
+    // All that may become of a partition has.
+    assert!(of_kept.iter().chain(&of_wanted).all(|part| *part > 0), "{of_kept:?}, {of_wanted:?}");
+}
