@@ -86,6 +86,8 @@ export interface Spark {
   lost: number;
   /** Speculative copies that it launched, and those of them that were first. */
   copies: [number, number];
+  /** Bytes of kept data sets that tasks read from their own executors, from others, and computed anew. */
+  cached: [number, number, number];
   /** Bytes that its executors got of what is broadcast: from the driver, and from each other. */
   broadcast: [number, number];
   stages: SparkStage[];

@@ -38,7 +38,10 @@ function application(spark: Spark): HTMLElement {
   const [driver, others] = spark.broadcast.map(format.bytes);
   const got = spark.broadcast.some((bytes) => bytes > 0);
   const broadcast = got ? `; they got ${driver} of broadcasts from the driver, ${others} from each other` : '';
-  const what = `application of Spark on ${format.count(spark.executors)} executors${lost}${copied}${broadcast}`;
+  const [own, other, anew] = spark.cached.map(format.bytes);
+  const read = spark.cached.some((bytes) => bytes > 0);
+  const cached = read ? `; tasks read ${own} of kept data from their own executors, ${other} from others, and computed ${anew} anew` : '';
+  const what = `application of Spark on ${format.count(spark.executors)} executors${lost}${copied}${cached}${broadcast}`;
   return el(
     'p',
     { class: 'headline' },

@@ -672,6 +672,7 @@ export function spark(): ReportData {
       executors: 8,
       lost: 0,
       copies: [0, 0],
+      cached: [0, 0, 0],
       broadcast: [0, 0],
       left_out: 12,
       stages: [

@@ -24,6 +24,14 @@ pub struct SparkApplication {
     pub stages: Vec<SparkStage>,
     /// Its tasks in the order of their launch.
     pub tasks: Vec<SparkTask>,
+    /// What tasks read of kept data sets from their own executors.
+    pub cached_local: Bytes,
+    /// What they read of them from other executors.
+    pub cached_remote: Bytes,
+    /// What they computed anew, as no executor had it.
+    pub recomputed: Bytes,
+    /// What was to be kept and is not: it had no room, was evicted, or lost with its executor.
+    pub not_kept: Bytes,
     /// What its executors got of broadcast variables and code from the driver.
     pub broadcast_from_driver: Bytes,
     /// What they got of them from each other.
@@ -112,6 +120,12 @@ pub static SPARK: Metrics<SparkApplication> = Metrics {
         figure("shuffle_local", "Shuffle bytes that tasks read on their own nodes.").bytes(|app| app.shuffle_local()),
         figure("shuffle_remote", "Shuffle bytes that tasks fetched over the network.")
             .bytes(|app| app.shuffle_remote()),
+        figure("cached_local", "What tasks read of kept data sets from their own executors' memory or disk.")
+            .bytes(|app| app.cached_local),
+        figure("cached_remote", "What they read of them from other executors.").bytes(|app| app.cached_remote),
+        figure("recomputed", "What of them they computed anew, as no executor had it.").bytes(|app| app.recomputed),
+        figure("not_kept", "What was to be kept and had no room, was evicted, or was lost with its executor.")
+            .bytes(|app| app.not_kept),
         figure("broadcast_from_driver", "What executors got of broadcast variables and code from the driver.")
             .bytes(|app| app.broadcast_from_driver),
         figure("broadcast_from_executors", "What they got of them from each other.")
@@ -171,8 +185,11 @@ pub static SPARK_TASKS: Metrics<SparkTask> = Metrics {
             .flag(|task| task.speculative),
         figure("executor", "The executor that ran it, from 0.").count("number", |task| task.executor as u64),
         figure("node", "Where that ran.").text(|task| task.node(task.node.0)),
-        figure("locality", "`NODE_LOCAL`, `PROCESS_LOCAL` (it prefers no node) or `ANY`.")
-            .text(|task| task.locality.name().to_owned()),
+        figure(
+            "locality",
+            "`PROCESS_LOCAL` (its executor keeps what it reads, or it prefers no node), `NODE_LOCAL` or `ANY`.",
+        )
+        .text(|task| task.locality.name().to_owned()),
         figure("launch_s", "When the driver launched it.").time(|task| task.launch),
         figure("start_s", "When its executor had it and what it needs to run.").optional_time(|task| task.start),
         figure("end_s", "When it was over on its executor.").optional_time(|task| task.end),
@@ -181,6 +198,8 @@ pub static SPARK_TASKS: Metrics<SparkTask> = Metrics {
         figure("input_wait_s", "Time without input to work on.").time(|task| task.input_wait),
         figure("input_local", "Input from its own node's disks.").bytes(|task| task.input_local),
         figure("input_remote", "Input over the network.").bytes(|task| task.input_remote),
+        figure("cached_local", "Of a kept data set, from its own executor.").bytes(|task| task.cached_local),
+        figure("cached_remote", "Of a kept data set, from another executor.").bytes(|task| task.cached_remote),
         figure("shuffle_local", "Shuffle bytes of its own node.").bytes(|task| task.shuffle_local),
         figure("shuffle_remote", "Shuffle bytes over the network.").bytes(|task| task.shuffle_remote),
         figure("shuffle_write", "Written for its stage's shuffle.").bytes(|task| task.shuffle_write),

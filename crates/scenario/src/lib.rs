@@ -60,7 +60,7 @@ pub use power_daemon::{PowerDaemon, PowerDisk, PowerDriver, PowerEnd};
 pub use problem::{Problem, ScenarioError, ScenarioWarnings, Source, Span};
 pub use queue::{Codel, FqCodel, Pie, PieDelay, Port, Queue, QueueKind, QueueLimit, Red, SharedBuffer};
 pub use run::{Fault, Fidelity, Run};
-pub use spark::{Spark, SparkPlace, SparkStage};
+pub use spark::{Spark, SparkLevel, SparkPlace, SparkStage};
 pub use stripe::{StreamCount, StreamCoupling, StreamPolicy, StreamScheduler, Stripe};
 pub use tcp::{
     Control, CubicRule, HyStart, IdleRule, IncreaseRule, Recovery, ReductionBase, RtoEstimator, ScalableRule, Tcp,

@@ -19,6 +19,20 @@ choice! {
     }
 }
 
+choice! {
+    /// Where the tasks of a stage keep what they have computed.
+    pub enum SparkLevel {
+        /// Nowhere.
+        None = "none",
+        /// In the memory of their executors; what has no room there is not kept.
+        MemoryOnly = "memory-only",
+        /// In the memory of their executors; what has no room there, on their disks.
+        MemoryAndDisk = "memory-and-disk",
+        /// On the disks of their executors.
+        DiskOnly = "disk-only",
+    }
+}
+
 section! {
     /// An application of Spark on a standalone cluster: its driver on the master, its executors on the workers. [The
     /// model](../models/spark.md) has the sources.
@@ -33,6 +47,9 @@ section! {
         /// How long a stage waits for a core on the node of its data. Left out: `locality-wait`
         /// (`spark.locality.wait.node`).
         locality_wait_node: Option<Time> = None, TIMES;
+        /// How long a stage waits for a core of an executor that keeps what it `reads`. Left out: `locality-wait`
+        /// (`spark.locality.wait.process`).
+        locality_wait_process: Option<Time> = None, TIMES;
         /// Whether tasks prefer nodes of executors that have a fifth or more of what they read of a shuffle
         /// (`spark.shuffle.reduceLocality.enabled`).
         reduce_locality: bool = true;
@@ -56,6 +73,13 @@ section! {
         speculation_quantile: f64 = 0.9, 0.0..=1.0;
         /// For how long a task has run at least when a copy is launched (`spark.speculation.minTaskRuntime`).
         speculation_min_task_runtime: Time = Time::from_ms(100), TIMES;
+        /// Memory of each executor, of which a part is for what stages `persist` (`spark.executor.memory`).
+        executor_memory: Bytes = Bytes::from_mib(1_024), Bytes::from_mib(450)..=Bytes::from_mib(1 << 30);
+        /// That part, 300 MiB aside (`spark.memory.fraction`). Sorting and hashing take none of it here.
+        memory_fraction: f64 = 0.6, 0.0..=1.0;
+        /// Memory of each executor for what stages `persist`. Left out: (`executor-memory` - 300 MiB) x
+        /// `memory-fraction`.
+        storage_memory: Option<Bytes> = None, SIZES;
         /// Size of the pieces in which executors get broadcast variables, of the driver or of each other
         /// (`spark.broadcast.blockSize`).
         broadcast_block_size: Bytes = Bytes::from_mib(4), Bytes::new(1_024)..=Bytes::from_mib(2_047);
@@ -96,6 +120,15 @@ section! {
         inputs: Vec<Bytes> = Vec::new(), SIZES;
         /// Where the files stand that its tasks read.
         input_from: SparkPlace = SparkPlace::Local;
+        /// Its name that of a stage, of an earlier job, that has kept what it computed (`persist`): each task reads a
+        /// partition of that in place of files, and computes it anew where no executor has it.
+        reads: String = String::new();
+        /// Whether its executors keep what its tasks compute, and where (`RDD.persist`, `StorageLevel`, one replica).
+        persist: SparkLevel = SparkLevel::None;
+        /// How large what they keep is, all together.
+        kept_size: Bytes = Bytes::ZERO, SIZES;
+        /// How large what each task keeps is, one value for each. Left out: equal parts of `kept-size`.
+        kept_sizes: Vec<Bytes> = Vec::new(), SIZES;
         /// Work of each task, in seconds of one core at speed 1.
         work: Time = Time::ZERO, TIMES;
         /// Work of each task, one value for each, in seconds of one core at speed 1. Left out: `work` for all.
@@ -141,6 +174,8 @@ section! {
 impl Spark {
     /// The most tasks of an application, all stages together.
     pub const MOST_TASKS: u64 = 1_000_000;
+    /// Memory of an executor that is neither for data sets nor for work (`RESERVED_SYSTEM_MEMORY_BYTES`).
+    const RESERVED_MEMORY: Bytes = Bytes::from_mib(300);
 
     /// How many jobs its stages are of.
     pub fn jobs(&self) -> u32 {
@@ -150,6 +185,18 @@ impl Spark {
     /// Whether a stage reads from HDFS or writes to it.
     pub fn uses_hdfs(&self) -> bool {
         self.stage.iter().any(|stage| SparkPlace::Hdfs == stage.input_from || SparkPlace::Hdfs == stage.output_to)
+    }
+
+    /// Memory of each executor for data sets that are kept (`UnifiedMemoryManager.getMaxMemory`).
+    pub fn storage(&self) -> Bytes {
+        let rest = self.executor_memory.saturating_sub(Self::RESERVED_MEMORY);
+        self.storage_memory.unwrap_or_else(|| Bytes::new(units::whole(rest.get() as f64 * self.memory_fraction)))
+    }
+
+    /// The stage whose data set each stage reads, by its place among the stages.
+    pub fn reads(&self) -> Vec<Option<usize>> {
+        let place = |name: &str| self.stage.iter().position(|stage| stage.name == name);
+        self.stage.iter().map(|stage| if stage.reads.is_empty() { None } else { place(&stage.reads) }).collect()
     }
 
     /// The parents of each stage by their places among the stages.

@@ -2,7 +2,7 @@
 //! holds, or that have no effect.
 
 use super::check::{Check, MOST};
-use super::{Scenario, Spark, SparkPlace, SparkStage};
+use super::{Scenario, Spark, SparkLevel, SparkPlace, SparkStage};
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Bytes, Quantity, Time};
 
@@ -81,6 +81,7 @@ fn of_stage(check: &mut Check<'_>, i: usize, stage: &SparkStage, before: &BTreeM
             Some(_) => {}
         }
     }
+    reads(check, i, stage, before);
     let tasks = stage.tasks as usize;
     let lists = [
         ("inputs", stage.inputs.len()),
@@ -88,6 +89,7 @@ fn of_stage(check: &mut Check<'_>, i: usize, stage: &SparkStage, before: &BTreeM
         ("shuffle-writes", stage.shuffle_writes.len()),
         ("shares", stage.shares.len()),
         ("outputs", stage.outputs.len()),
+        ("kept-sizes", stage.kept_sizes.len()),
     ];
     for (key, length) in lists.into_iter().filter(|(_, length)| *length != 0 && *length != tasks) {
         check.says(&path(key), format!("{length} values are for {tasks} tasks"), "one for each task");
@@ -102,16 +104,60 @@ fn of_stage(check: &mut Check<'_>, i: usize, stage: &SparkStage, before: &BTreeM
         ("work", !stage.works.is_empty(), work),
         ("shuffle-write", !stage.shuffle_writes.is_empty(), size(stage.shuffle_write)),
         ("output", !stage.outputs.is_empty(), size(stage.output)),
+        ("kept-size", !stage.kept_sizes.is_empty(), size(stage.kept_size)),
     ];
     for (key, _, value) in twice.into_iter().filter(|(_, listed, _)| *listed) {
         let Some(value) = value else { continue };
         let message = format!("it is said twice: {value} here, and task by task in `{key}s`");
         check.says(&path(key), message, "leave out one of them");
     }
-    let each = [("inputs", &stage.inputs), ("shuffle-writes", &stage.shuffle_writes), ("outputs", &stage.outputs)];
+    let each = [
+        ("inputs", &stage.inputs),
+        ("shuffle-writes", &stage.shuffle_writes),
+        ("outputs", &stage.outputs),
+        ("kept-sizes", &stage.kept_sizes),
+    ];
     for (key, values) in each.into_iter().filter(|(_, values)| sum(values) > MOST_OF_STAGE) {
         let message = format!("they are {} together", Bytes::new(sum(values)).exact());
         check.says(&path(key), message, format!("at most {} together", Bytes::new(MOST_OF_STAGE).exact()));
+    }
+}
+
+/// What is wrong with the data set that a stage reads.
+fn reads(check: &mut Check<'_>, i: usize, stage: &SparkStage, before: &BTreeMap<&str, &SparkStage>) {
+    if stage.reads.is_empty() {
+        return;
+    }
+    let path = |key: &str| format!("spark.stage.{i}.{key}");
+    let Some(keeper) = before.get(stage.reads.as_str()) else {
+        let near = units::nearest(&stage.reads, before.keys().copied());
+        let help = near.map_or_else(
+            || "one of the stages that stand before it".to_owned(),
+            |near| format!("did you mean `{near}`?"),
+        );
+        return check.says(&path("reads"), format!("there is no stage `{}` before this one", stage.reads), help);
+    };
+    let name = &keeper.name;
+    if keeper.persist == SparkLevel::None {
+        check.says(&path("reads"), format!("the stage `{name}` keeps nothing"), format!("`persist` in `{name}`"));
+    }
+    if keeper.job >= stage.job {
+        let message =
+            format!("the stage `{name}` is not of an earlier job: nothing of it is kept when this one begins");
+        check.says(&path("reads"), message, "a later `job` for this stage");
+    }
+    if keeper.tasks != stage.tasks {
+        let message = format!("its {} tasks read a partition each, and `{name}` keeps {}", stage.tasks, keeper.tasks);
+        check.says(&path("tasks"), message, "as many as there are partitions");
+    }
+    if whole(stage.input, &stage.inputs) > 0 {
+        let message = format!("it reads files, and what `{name}` has kept");
+        check.says(&path("reads"), message, "one of them, or two stages");
+    }
+    if stage.persist != SparkLevel::None {
+        let message =
+            format!("a stage that reads what `{name}` has kept and keeps what it makes of it is not modelled");
+        check.says(&path("persist"), message, "leave it out");
     }
 }
 
@@ -122,17 +168,21 @@ fn volumes(check: &mut Check<'_>, spark: &Spark) {
     let piece = spark.broadcast_block_size.get();
     let mut pieces = 0_u64;
     let block = check.scenario.hdfs.block.get();
-    for (stage, parents) in spark.stage.iter().zip(spark.parents()) {
+    let all_parents = spark.parents();
+    for ((stage, parents), reads) in spark.stage.iter().zip(&all_parents).zip(spark.reads()) {
+        // What is not kept is read of the parents of the stage that should have kept it.
+        let lineage = reads.map_or(&[][..], |keeper| &all_parents[keeper]);
         let count = u64::from(stage.tasks);
         tasks += count;
         let written = |stage: &SparkStage| whole(stage.shuffle_write, &stage.shuffle_writes);
         let input = whole(stage.input, &stage.inputs);
+        let kept = whole(stage.kept_size, &stage.kept_sizes);
         let broadcast = stage.broadcast.get().saturating_mul(executors);
         pieces = pieces.saturating_add(stage.broadcast.get().div_ceil(piece).saturating_mul(executors));
-        for of in [input, written(stage), stage.spill.get(), whole(stage.output, &stage.outputs), broadcast] {
+        for of in [input, written(stage), stage.spill.get(), whole(stage.output, &stage.outputs), kept, broadcast] {
             bytes = bytes.saturating_add(of);
         }
-        for parent in parents.into_iter().map(|parent| &spark.stage[parent]) {
+        for parent in parents.iter().chain(lineage).map(|parent| &spark.stage[*parent]) {
             blocks = blocks.saturating_add(count * u64::from(parent.tasks));
             bytes = bytes.saturating_add(written(parent));
         }
@@ -200,13 +250,37 @@ fn speculation(check: &mut Check<'_>, spark: &Spark) {
     }
 }
 
+/// Settings of what is kept that have no effect.
+fn caching(check: &mut Check<'_>, spark: &Spark) {
+    let in_memory = |stage: &SparkStage| !matches!(stage.persist, SparkLevel::None | SparkLevel::DiskOnly);
+    let keeps = spark.stage.iter().any(in_memory);
+    let reads = spark.stage.iter().any(|stage| !stage.reads.is_empty());
+    let none = "no stage has a `persist` in memory";
+    let said = "`storage-memory` says it";
+    let idle = [
+        ("locality-wait-process", reads, "no stage `reads` what another has kept"),
+        ("storage-memory", keeps, none),
+        ("executor-memory", keeps && spark.storage_memory.is_none(), if keeps { said } else { none }),
+        ("memory-fraction", keeps && spark.storage_memory.is_none(), if keeps { said } else { none }),
+    ];
+    for (key, heeded, why) in idle {
+        let path = format!("spark.{key}");
+        if !heeded && check.states(&path) {
+            check.says(&path, format!("it has no effect: {why}"), "leave it out");
+        }
+    }
+}
+
 /// What has no effect.
 pub(super) fn warn(check: &mut Check<'_>) {
     let Some(spark) = &check.scenario.spark else { return };
-    if spark.locality_wait_node.is_some() && check.states("spark.locality-wait") {
+    let reads = spark.stage.iter().any(|stage| !stage.reads.is_empty());
+    let process = reads && spark.locality_wait_process.is_none();
+    if spark.locality_wait_node.is_some() && !process && check.states("spark.locality-wait") {
         let message = "it has no effect: a standalone cluster has no racks, and `locality-wait-node` says the rest";
         check.says("spark.locality-wait", message, "one of the two");
     }
+    caching(check, spark);
     speculation(check, spark);
     let broadcasts = spark.stage.iter().any(|stage| stage.broadcast > Bytes::ZERO);
     if !broadcasts && check.states("spark.broadcast-block-size") {
@@ -217,13 +291,20 @@ pub(super) fn warn(check: &mut Check<'_>) {
         let input = whole(stage.input, &stage.inputs) > 0;
         let output = whole(stage.output, &stage.outputs) > 0;
         let shuffles = !stage.parents.is_empty();
+        let reads = input || shuffles || !stage.reads.is_empty();
+        let nothing = "the stage reads nothing, having neither `input` nor `parents`";
+        let persists = stage.persist != SparkLevel::None;
+        let kept = whole(stage.kept_size, &stage.kept_sizes) > 0;
         let idle = [
             ("input-from", input, "the stage has no `input`"),
             ("output-to", output, "the stage has no `output`"),
             ("shares", shuffles, "the stage has no `parents` whose output it could divide"),
             ("reduce-locality", shuffles, "the stage has no `parents`"),
-            ("work-per-mb", input || shuffles, "the stage reads nothing, having neither `input` nor `parents`"),
-            ("streamed", input || shuffles, "the stage reads nothing, having neither `input` nor `parents`"),
+            ("work-per-mb", reads, nothing),
+            ("streamed", reads, nothing),
+            ("persist", kept || !persists, "the stage has no `kept-size`"),
+            ("kept-size", persists, "the stage does not `persist` what it computes"),
+            ("kept-sizes", persists, "the stage does not `persist` what it computes"),
         ];
         for (key, heeded, why) in idle {
             let path = format!("spark.stage.{i}.{key}");

@@ -1,7 +1,8 @@
 //! The application: what happens on its cluster goes to the part that it is for.
 
-use crate::blocks::{Held, PullId, Pulls, Step};
+use crate::blocks::{Block, Held, PullId, Pulls, Step};
 use crate::broadcast::{Broadcasts, Spread};
+use crate::cache::{Cache, Kept};
 use crate::config::{Config, Place};
 use crate::driver::{Thread, Work};
 use crate::errand::Errands;
@@ -9,7 +10,9 @@ use crate::executor::{Executor, Need};
 use crate::loss::WORKER_TIMEOUT;
 use crate::record::{Exchange, JobRecord, StageRecord, TaskRecord};
 use crate::serve::{FetchId, Serving, UnderWay};
+use crate::shuffle;
 use crate::stage::Stage;
+use crate::store::Partition;
 use crate::task::Task;
 use des::RandomStream;
 use hadoop::{ConnId, Event, Platform, Reader, Service, Writer};
@@ -51,10 +54,14 @@ pub(crate) enum Errand {
     Retry(FetchId),
     /// A step of how an executor gets a block, of this try.
     Pull(PullId, u32, Step),
+    /// A task's executor keeps a partition, or an executor one no longer: the driver is told.
+    Kept(usize, Partition),
+    Dropped(usize, Partition),
     /// Of a task.
     Worked(usize),
     FileRead(usize, Bytes),
     LocalRead(usize),
+    KeptRead(usize),
     Written(usize),
     HdfsRead(usize),
     HdfsWrite(usize),
@@ -77,6 +84,7 @@ pub struct Spark {
     pub(crate) broadcasts: Broadcasts,
     pub(crate) held: Held,
     pub(crate) pulls: Pulls,
+    pub(crate) cache: Cache,
     pub(crate) errands: Errands<Errand>,
     pub(crate) random: RandomStream,
     /// Stages that are submitted anew in a moment.
@@ -92,12 +100,18 @@ impl Spark {
     pub fn new(config: Config, seed: u64) -> Self {
         let tasks: Vec<usize> = config.stages.iter().map(|stage| stage.tasks.len()).collect();
         let stage = |(number, spec): (usize, &crate::StageSpec)| {
+            let mut spec = spec.clone();
+            let keeper = spec.reads.map(|stage| &config.stages[stage]);
+            let own = spec.parents.len();
+            spec.parents.extend(keeper.iter().flat_map(|keeper| &keeper.parents));
             let parents: Vec<usize> = spec.parents.iter().map(|parent| tasks[*parent]).collect();
-            Stage::new(number, spec.clone(), &parents)
+            let lineage = keeper.map(|keeper| shuffle::Partition::new(&keeper.shares, keeper.tasks.len()));
+            Stage::new(number, spec, &parents, (own, lineage))
         };
         let mut stages: Vec<Stage> = config.stages.iter().enumerate().map(stage).collect();
-        for parent in config.stages.iter().flat_map(|stage| &stage.parents) {
-            stages[*parent].has_readers = true;
+        let parents: Vec<usize> = stages.iter().flat_map(|stage| stage.spec.parents.iter().copied()).collect();
+        for parent in parents {
+            stages[parent].has_readers = true;
         }
         Self {
             jobs: vec![JobRecord::default(); config.jobs.len()],
@@ -112,6 +126,7 @@ impl Spark {
             broadcasts: Broadcasts::default(),
             held: Held::default(),
             pulls: Pulls::new(seed),
+            cache: Cache::default(),
             errands: Errands::default(),
             random: RandomStream::new(seed, "spark", 0),
             config,
@@ -130,6 +145,7 @@ impl Spark {
             for _ in 0..self.config.executors {
                 let driver = platform.ctx.drive_open(worker, master, Service::SparkDriver);
                 self.executors.push(Executor::new(worker, self.config.cores, driver));
+                self.cache.add(self.config.storage_memory);
             }
         }
         let (block, replication) = (platform.hdfs.config().block_size, platform.hdfs.config().replication);
@@ -196,7 +212,13 @@ impl Spark {
             Errand::Unanswered(fetch) => self.on_unanswered(platform, fetch),
             Errand::Retry(fetch) => self.ask(platform, fetch),
             Errand::Pull(pull, attempt, step) => self.on_pull(platform, (pull, attempt), step),
-            Errand::Worked(task) | Errand::FileRead(task, _) | Errand::LocalRead(task) | Errand::Written(task)
+            Errand::Kept(task, partition) => self.on_kept(platform, task, partition),
+            Errand::Dropped(executor, partition) => self.held.drop(Block::Kept(partition), executor),
+            Errand::Worked(task)
+            | Errand::FileRead(task, _)
+            | Errand::LocalRead(task)
+            | Errand::KeptRead(task)
+            | Errand::Written(task)
                 if self.tasks[task].is_over => {}
             Errand::Launch(task) => self.on_launched(platform, task),
             Errand::Worked(task) => {
@@ -205,6 +227,7 @@ impl Spark {
             }
             Errand::FileRead(task, bytes) => self.on_file_read(platform, task, bytes),
             Errand::LocalRead(task) => self.on_local_read(platform, task),
+            Errand::KeptRead(task) => self.on_kept_read(platform, task, true),
             Errand::Written(task) => self.on_written(platform, task),
             Errand::HdfsRead(_) | Errand::HdfsWrite(_) => {}
         }
@@ -263,6 +286,11 @@ impl Spark {
         self.broadcasts.spread(self)
     }
 
+    /// What became of data sets that are kept.
+    pub fn kept(&self) -> Vec<Kept> {
+        self.cache.kept()
+    }
+
     /// What stages have read of their parents' shuffles.
     pub fn exchanges(&self) -> Vec<Exchange> {
         let of = |(stage, place): (&Stage, usize)| {
@@ -272,7 +300,7 @@ impl Spark {
             for (map, output) in parent.outputs.0.iter().enumerate() {
                 let Some(output) = output else { continue };
                 for reduce in (0..stage.spec.tasks.len()).filter(|reduce| !stage.got[place].has(map, *reduce)) {
-                    never += stage.partition.block(output.length, reduce).1;
+                    never += stage.block(place, output.length, reduce).1;
                 }
             }
             Exchange { offered: parent.outputs.bytes(), never_fetched: never, ..books }

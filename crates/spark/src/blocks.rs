@@ -1,31 +1,48 @@
-//! Blocks that executors get from one another by name: who has them, as the driver knows (`BlockManagerMasterEndpoint`,
-//! a thread of its own, whose time is not modelled), and how an executor gets one: it asks the driver, and then those
-//! that have it, one after the other until one gives it (`BlockManager.getRemoteBlock`, `fetchBlockSync`).
+//! Blocks that executors get from one another by name, pieces of broadcasts and partitions of data sets that are kept: who
+//! has them, as the driver knows (`BlockManagerMasterEndpoint`, a thread of its own, whose time is not modelled), and how an
+//! executor gets one: it asks the driver, and then those that have it, one after the other until one gives it
+//! (`BlockManager.getRemoteBlock`, `fetchBlockSync`).
 
 use crate::application::{Errand, Spark};
+use crate::cache::Source;
 use crate::driver::{ADDRESS, MESSAGE};
 use crate::loss::{MAX_RETRIES, RETRY_WAIT, SILENCE, UNANSWERED};
+use crate::store::{Found, Partition};
 use crate::transfer::{BLOCK_NAME, CHUNK, HANDLE, REQUEST};
 use des::RandomStream;
-use hadoop::{ConnId, End, Platform};
+use hadoop::{ConnId, DiskOp, DiskTransfer, End, Platform};
 use std::collections::BTreeMap;
 use units::Bytes;
 
-/// A block: a piece of what a stage broadcasts.
+/// A piece of what a stage broadcasts.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Piece {
     pub stage: usize,
     pub number: u32,
 }
 
+/// A block.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Block {
+    Piece(Piece),
+    Kept(Partition),
+}
+
 /// The executors that have blocks, as the driver knows.
 #[derive(Debug, Default)]
-pub struct Held(BTreeMap<Piece, Vec<usize>>);
+pub struct Held(BTreeMap<Block, Vec<usize>>);
 
 impl Held {
     /// An executor has told of a block.
-    pub fn add(&mut self, block: Piece, executor: usize) {
+    pub fn add(&mut self, block: Block, executor: usize) {
         self.0.entry(block).or_default().push(executor);
+    }
+
+    /// An executor has a block no longer.
+    pub fn drop(&mut self, block: Block, executor: usize) {
+        if let Some(holders) = self.0.get_mut(&block) {
+            holders.retain(|holder| *holder != executor);
+        }
     }
 
     /// An executor is lost (`removeBlockManager`).
@@ -33,7 +50,8 @@ impl Held {
         self.0.values_mut().for_each(|holders| holders.retain(|holder| *holder != executor));
     }
 
-    fn of(&self, block: Piece) -> &[usize] {
+    /// Who has a block, beside the driver.
+    pub fn of(&self, block: Block) -> &[usize] {
         self.0.get(&block).map_or(&[], Vec::as_slice)
     }
 }
@@ -46,8 +64,10 @@ pub struct PullId(u64);
 #[derive(Clone, Copy, Debug)]
 pub struct Pull {
     pub executor: usize,
-    pub block: Piece,
+    pub block: Block,
     pub bytes: Bytes,
+    /// The task that it is for, if it is for one.
+    pub task: Option<usize>,
     /// Who is asked, over which connection. The driver's block manager is behind all executors.
     from: usize,
     conn: Option<ConnId>,
@@ -69,6 +89,10 @@ pub enum Step {
     Open,
     Opened,
     Ask,
+    /// The holder has it no longer.
+    Gone,
+    /// The holder has read it from its disk.
+    Read,
     /// The data are there.
     Data,
     /// The driver is told that the executor has it, too, and has answered.
@@ -109,11 +133,17 @@ impl Pulls {
 
 impl Spark {
     /// An executor gets a block that it has not.
-    pub(crate) fn pull(&mut self, platform: &mut Platform, executor: usize, block: Piece, bytes: Bytes) {
+    pub(crate) fn pull(
+        &mut self,
+        platform: &mut Platform,
+        executor: usize,
+        block: Block,
+        (bytes, task): (Bytes, Option<usize>),
+    ) {
         self.pulls.next += 1;
         let id = PullId(self.pulls.next);
         let (from, conn, sent) = (executor, None, false);
-        let pull = Pull { executor, block, bytes, from, conn, sent, attempt: 0, failures: 0 };
+        let pull = Pull { executor, block, bytes, task, from, conn, sent, attempt: 0, failures: 0 };
         self.pulls.under_way.insert(id, pull);
         self.tell_driver(platform, id, Step::Locate);
     }
@@ -123,24 +153,22 @@ impl Spark {
         let Some(pull) = self.pulls.under_way.get(&id).filter(|pull| pull.attempt == attempt).copied() else { return };
         match step {
             Step::Locate => self.on_locate(platform, id, &pull),
-            Step::Located => self.next_holder(platform, id),
+            Step::Located | Step::Gone => self.next_holder(platform, id),
+            Step::Open if self.is_gone(&pull) => self.tell_puller(platform, id, Bytes::new(MESSAGE), Step::Gone),
             Step::Open => self.tell_puller(platform, id, Bytes::new(HANDLE), Step::Opened),
             Step::Opened => self.tell_holder(platform, id, Bytes::new(CHUNK), Step::Ask),
-            Step::Ask => self.send_block(platform, id, &pull),
-            Step::Data => {
-                if let Some(pull) = self.pulls.under_way.get_mut(&id) {
-                    pull.sent = false;
-                }
-                self.broadcasts.came(&pull, pull.from == self.executors.len());
-                self.tell_driver(platform, id, Step::Report);
-            }
+            Step::Ask => self.give_block(platform, id, &pull),
+            Step::Read => self.send_block(platform, id, &pull),
+            Step::Data => self.on_data(platform, id, &pull),
             Step::Report => {
                 self.held.add(pull.block, pull.executor);
                 self.tell(platform, pull.executor, Bytes::new(MESSAGE), Errand::Pull(id, attempt, Step::Reported));
             }
             Step::Reported => {
                 self.pulls.remove(id);
-                self.next_piece(platform, pull.executor, pull.block.stage);
+                if let Block::Piece(piece) = pull.block {
+                    self.next_piece(platform, pull.executor, piece.stage);
+                }
             }
             Step::Silent => {
                 if let Some(conn) = pull.conn {
@@ -157,7 +185,9 @@ impl Spark {
     /// (`sortLocations`).
     fn on_locate(&mut self, platform: &mut Platform, id: PullId, pull: &Pull) {
         let mut holders: Vec<usize> = self.held.of(pull.block).to_vec();
-        holders.push(self.executors.len());
+        if let Block::Piece(_) = pull.block {
+            holders.push(self.executors.len());
+        }
         let bytes = Bytes::new(MESSAGE + (ADDRESS * holders.len()) as u64);
         self.pulls.random.shuffle(&mut holders);
         let here = self.executors[pull.executor].node;
@@ -167,15 +197,20 @@ impl Spark {
         self.tell(platform, pull.executor, bytes, Errand::Pull(id, pull.attempt, Step::Located));
     }
 
-    /// The next of those that have a block is asked for it. Where none of them has given it, the driver is asked anew: as
-    /// by the next attempt at the task, which fails in Spark.
+    /// The next of those that have a block is asked for it. Where none of them has given a partition, its task computes
+    /// it. Of a piece the driver is asked anew: as by the next attempt at the task, which fails in Spark.
     fn next_holder(&mut self, platform: &mut Platform, id: PullId) {
         let Some(pull) = self.pulls.under_way.get_mut(&id) else { return };
-        (pull.attempt, pull.failures) = (pull.attempt + 1, 0);
+        (pull.attempt, pull.failures, pull.conn) = (pull.attempt + 1, 0, None);
         match self.pulls.holders.get_mut(&id).and_then(Vec::pop) {
             Some(holder) => {
                 pull.from = holder;
                 self.ask_holder(platform, id);
+            }
+            None if pull.task.is_some() => {
+                if let Some(pull) = self.pulls.remove(id) {
+                    self.on_looked_up(platform, &pull, Source::Nowhere);
+                }
             }
             None => self.tell_driver(platform, id, Step::Locate),
         }
@@ -199,12 +234,65 @@ impl Spark {
         self.tell_holder(platform, id, Bytes::new(REQUEST + BLOCK_NAME), Step::Open);
     }
 
-    /// A holder sends a block, from its memory.
+    /// Whether a holder has a block no longer, or its process is gone.
+    fn is_gone(&self, pull: &Pull) -> bool {
+        let is_dead = self.executors.get(pull.from).is_some_and(|holder| holder.is_dead);
+        is_dead || matches!(pull.block, Block::Kept(partition) if self.cache.find(pull.from, partition).is_none())
+    }
+
+    /// A holder gives a block, from its memory or its disk.
+    fn give_block(&mut self, platform: &mut Platform, id: PullId, pull: &Pull) {
+        let Block::Kept(partition) = pull.block else { return self.send_block(platform, id, pull) };
+        match self.cache.find(pull.from, partition) {
+            Some(Found::Memory) => {
+                self.cache.touch(pull.from, partition);
+                self.send_block(platform, id, pull);
+            }
+            Some(Found::Disk(disk, file)) => {
+                let errand = self.errands.send(Errand::Pull(id, pull.attempt, Step::Read));
+                let transfer = DiskTransfer::new(disk, DiskOp::Read, file, Bytes::ZERO, pull.bytes);
+                platform.ctx.drive_disk(self.executors[pull.from].node, transfer, errand);
+            }
+            None => self.tell_puller(platform, id, Bytes::new(MESSAGE), Step::Gone),
+        }
+    }
+
+    /// An executor has a block.
+    fn on_data(&mut self, platform: &mut Platform, id: PullId, pull: &Pull) {
+        match pull.block {
+            Block::Piece(piece) => {
+                // Its connection no longer matters.
+                if let Some(pull) = self.pulls.under_way.get_mut(&id) {
+                    (pull.sent, pull.conn) = (false, None);
+                }
+                self.broadcasts.came(pull, piece.stage, pull.from == self.executors.len());
+                self.tell_driver(platform, id, Step::Report);
+            }
+            Block::Kept(partition) => {
+                self.pulls.remove(id);
+                self.cache.ended(partition.stage, pull.bytes, true);
+                self.on_looked_up(platform, pull, Source::Other);
+            }
+        }
+    }
+
+    /// A block on its way will not come.
+    fn never_comes(&mut self, pull: &Pull) {
+        match pull.block {
+            Block::Piece(piece) => self.broadcasts.lost(piece.stage, pull.bytes),
+            Block::Kept(partition) => self.cache.ended(partition.stage, pull.bytes, false),
+        }
+    }
+
+    /// A holder sends a block.
     fn send_block(&mut self, platform: &mut Platform, id: PullId, pull: &Pull) {
         if let Some(pull) = self.pulls.under_way.get_mut(&id) {
             pull.sent = true;
         }
-        self.broadcasts.sent(pull);
+        match pull.block {
+            Block::Piece(piece) => self.broadcasts.sent(piece.stage, pull.bytes),
+            Block::Kept(partition) => self.cache.sent(partition.stage, pull.bytes),
+        }
         self.tell_puller(platform, id, pull.bytes + Bytes::new(CHUNK), Step::Data);
     }
 
@@ -243,24 +331,31 @@ impl Spark {
     /// A holder has not given a block, and may be tried again.
     fn try_holder_again(&mut self, platform: &mut Platform, id: PullId) {
         let Some(pull) = self.pulls.under_way.get_mut(&id) else { return };
-        if std::mem::take(&mut pull.sent) {
-            self.broadcasts.lost(pull);
+        let before = *pull;
+        (pull.attempt, pull.failures, pull.conn, pull.sent) = (pull.attempt + 1, pull.failures + 1, None, false);
+        let now = *pull;
+        if before.sent {
+            self.never_comes(&before);
         }
-        (pull.attempt, pull.failures, pull.conn) = (pull.attempt + 1, pull.failures + 1, None);
-        if pull.failures > MAX_RETRIES {
+        if now.failures > MAX_RETRIES {
             return self.next_holder(platform, id);
         }
-        let errand = self.errands.send(Errand::Pull(id, pull.attempt, Step::Retry));
+        let errand = self.errands.send(Errand::Pull(id, now.attempt, Step::Retry));
         platform.ctx.drive_timer(platform.ctx.now + RETRY_WAIT, errand);
+    }
+
+    /// Nobody waits any more for what these get.
+    pub(crate) fn end_pulls(&mut self, of: impl Fn(&Pull) -> bool) {
+        for id in self.pulls.of(of) {
+            if let Some(pull) = self.pulls.remove(id).filter(|pull| pull.sent) {
+                self.never_comes(&pull);
+            }
+        }
     }
 
     /// An executor's process is gone: it gets nothing more, and gives nothing.
     pub(crate) fn drop_pulls(&mut self, platform: &mut Platform, executor: usize) {
-        for id in self.pulls.of(|pull| pull.executor == executor) {
-            if let Some(pull) = self.pulls.remove(id).filter(|pull| pull.sent) {
-                self.broadcasts.lost(&pull);
-            }
-        }
+        self.end_pulls(|pull| pull.executor == executor);
         for id in self.pulls.of(|pull| pull.from == executor && pull.conn.is_some()) {
             self.await_block(platform, id);
         }

@@ -2,7 +2,7 @@
 //! of whoever has it, and then has it for others (`TorrentBroadcast.readBlocks`).
 
 use crate::application::Spark;
-use crate::blocks::{Piece, Pull};
+use crate::blocks::{Block, Piece, Pull};
 use crate::executor::Need;
 use hadoop::Platform;
 use std::collections::BTreeMap;
@@ -38,32 +38,32 @@ pub struct Broadcasts {
 }
 
 impl Broadcasts {
-    fn books(&mut self, pull: &Pull) -> &mut Spread {
-        self.books.entry(pull.block.stage).or_default()
+    fn books(&mut self, stage: usize) -> &mut Spread {
+        self.books.entry(stage).or_default()
     }
 
     /// A piece leaves.
-    pub fn sent(&mut self, pull: &Pull) {
-        let books = self.books(pull);
-        books.sent += pull.bytes;
-        books.in_flight += pull.bytes;
+    pub fn sent(&mut self, stage: usize, bytes: Bytes) {
+        let books = self.books(stage);
+        books.sent += bytes;
+        books.in_flight += bytes;
     }
 
     /// A piece is there.
-    pub fn came(&mut self, pull: &Pull, from_driver: bool) {
-        let books = self.books(pull);
+    pub fn came(&mut self, pull: &Pull, stage: usize, from_driver: bool) {
+        let books = self.books(stage);
         books.in_flight = books.in_flight.saturating_sub(pull.bytes);
         *(if from_driver { &mut books.from_driver } else { &mut books.from_executors }) += pull.bytes;
-        if let Some(left) = self.left.get_mut(&(pull.executor, pull.block.stage)) {
+        if let Some(left) = self.left.get_mut(&(pull.executor, stage)) {
             left.pop();
         }
     }
 
     /// A piece on its way will not come.
-    pub fn lost(&mut self, pull: &Pull) {
-        let books = self.books(pull);
-        books.in_flight = books.in_flight.saturating_sub(pull.bytes);
-        books.wasted += pull.bytes;
+    pub fn lost(&mut self, stage: usize, bytes: Bytes) {
+        let books = self.books(stage);
+        books.in_flight = books.in_flight.saturating_sub(bytes);
+        books.wasted += bytes;
     }
 
     /// The books, stage by stage.
@@ -100,7 +100,7 @@ impl Spark {
         match self.broadcasts.left.get(&(executor, stage)).and_then(|left| left.last()) {
             Some(&number) => {
                 let piece = Piece { stage, number };
-                self.pull(platform, executor, piece, self.piece(piece));
+                self.pull(platform, executor, Block::Piece(piece), (self.piece(piece), None));
             }
             None => self.on_got(platform, executor, Need::Broadcast(stage)),
         }

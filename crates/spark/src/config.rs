@@ -10,6 +10,8 @@ pub struct Config {
     pub executors: u32,
     /// Cores of an executor, which are tasks at once (`spark.executor.cores`).
     pub cores: u32,
+    /// How long a stage waits for a core of an executor that keeps what it reads (`spark.locality.wait.process`, 3 s).
+    pub locality_wait_process: Time,
     /// How long a stage waits for a place on the node of its data (`spark.locality.wait.node`, 3 s).
     pub locality_wait: Time,
     /// Whether tasks prefer nodes that have a fifth of what they read of shuffles (`spark.shuffle.reduceLocality.enabled`
@@ -26,6 +28,8 @@ pub struct Config {
     pub revive_interval: Time,
     /// How large the pieces of a broadcast variable are (`spark.broadcast.blockSize`, 4 MiB).
     pub broadcast_block: Bytes,
+    /// Memory of each executor for data sets that are kept.
+    pub storage_memory: Bytes,
     /// A message that launches a task, in bytes.
     pub launch_bytes: Bytes,
     /// A message that tells a task's end, in bytes, without the task's result.
@@ -49,6 +53,7 @@ impl Default for Config {
         Self {
             executors: 1,
             cores: 1,
+            locality_wait_process: Time::from_secs(3),
             locality_wait: Time::from_secs(3),
             reduce_locality: true,
             max_size_in_flight: Bytes::from_mib(48),
@@ -56,6 +61,7 @@ impl Default for Config {
             max_blocks_in_flight_per_address: u32::MAX,
             revive_interval: Time::from_secs(1),
             broadcast_block: Bytes::from_mib(4),
+            storage_memory: Bytes::from_mib(434),
             launch_bytes: Bytes::new(10_000),
             status_bytes: Bytes::new(3_000),
             launch_cost: Time::from_us(500),
@@ -98,6 +104,17 @@ pub enum Place {
     Hdfs,
 }
 
+/// Where a data set is kept (`StorageLevel`), by one executor.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Level {
+    /// In memory; what has no room there is not kept.
+    MemoryOnly,
+    /// In memory; what has no room there, on disk.
+    MemoryAndDisk,
+    /// On disk.
+    DiskOnly,
+}
+
 /// A stage: tasks without a shuffle between them.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct StageSpec {
@@ -113,6 +130,11 @@ pub struct StageSpec {
     pub shares: Vec<f64>,
     /// Whether its tasks prefer nodes for what they read of shuffles, where the application's do.
     pub reduce_locality: bool,
+    /// Where its executors keep what its tasks compute, if they do.
+    pub persist: Option<Level>,
+    /// The stage, of an earlier job, that has kept the data set that it reads; each of its tasks a partition. It has no
+    /// input of its own then, and keeps nothing.
+    pub reads: Option<usize>,
     /// Where its input stands.
     pub input: Place,
     /// Where its output goes.
@@ -135,6 +157,8 @@ pub struct TaskSpec {
     pub work: Time,
     /// What it reads of its stage's input.
     pub input: Bytes,
+    /// How large what it has computed is where that is kept.
+    pub kept: Bytes,
     /// What it writes for its stage's shuffle, as compressed.
     pub shuffle_write: Bytes,
     /// What it spills to disk, and reads again before it writes.

@@ -55,7 +55,7 @@ impl Spark {
         }
         for number in 0..self.stages.len() {
             let stage = &self.stages[number];
-            let parents = || stage.spec.parents.iter().all(|parent| self.stages[*parent].is_available());
+            let parents = || self.parents_wanted(number).iter().all(|parent| self.stages[*parent].is_available());
             if self.is_wanted(number) && parents() {
                 let delay = stage.spec.delay;
                 let stage = &mut self.stages[number];
@@ -76,7 +76,7 @@ impl Spark {
 
     /// Parents of a stage that were done and lack output are no longer done, nor are theirs if these lack some.
     fn want_parents(&mut self, number: usize) {
-        for parent in self.stages[number].spec.parents.clone() {
+        for parent in self.parents_wanted(number).to_vec() {
             let stage = &mut self.stages[parent];
             if stage.is_done() && !stage.lost.is_empty() {
                 (stage.record.finish, stage.is_needed) = (None, true);
@@ -90,6 +90,9 @@ impl Spark {
         let preferred: Vec<Vec<NodeId>> =
             (0..self.stages[number].spec.tasks.len()).map(|task| self.preferred(platform, number, task)).collect();
         let mut set = TaskSet::new(platform.ctx.now, &preferred, self.config.locality_wait);
+        for task in 0..preferred.len() {
+            set.prefer(task, self.keepers(number, task), self.config.locality_wait_process);
+        }
         let stage = &mut self.stages[number];
         stage.record.submit.get_or_insert(platform.ctx.now);
         stage.record.attempts += 1;
@@ -99,7 +102,8 @@ impl Spark {
         }
         if self.executors.iter().any(|executor| executor.is_lost) {
             let alive = |node| self.executors.iter().any(|executor| executor.node == node && !executor.is_lost);
-            set.recompute(self.config.locality_wait, alive);
+            let lost = |executor: usize| self.executors[executor].is_lost;
+            set.recompute(self.config.locality_wait, alive, lost);
         }
         let is_done = set.waiting() == 0;
         stage.attempts = Attempts::new(set.waiting());
@@ -134,10 +138,17 @@ impl Spark {
         }
     }
 
-    /// The nodes that a task prefers: those with its input, else those with much of what it reads of shuffles
-    /// (`getPreferredLocs`).
+    /// The nodes that a task prefers: those of executors that keep what it reads, those with its input, else those with
+    /// much of what it reads of shuffles (`getPreferredLocs`).
     pub(crate) fn preferred(&self, platform: &Platform, number: usize, task: usize) -> Vec<NodeId> {
         let stage = &self.stages[number];
+        if let Some(keeper) = stage.spec.reads {
+            let mut nodes: Vec<NodeId> =
+                self.keepers(number, task).iter().map(|executor| self.executors[*executor].node).collect();
+            nodes.sort_unstable();
+            nodes.dedup();
+            return if nodes.is_empty() { self.preferred(platform, keeper, task) } else { nodes };
+        }
         if stage.spec.input == Place::Hdfs
             && let Some(block) = stage.blocks.get(task).and_then(|blocks| blocks.first())
         {
@@ -178,7 +189,7 @@ impl Spark {
                         }
                         let node = self.executors[*executor].node;
                         let may_copy = |task| self.may_copy(number, task, node);
-                        let offered = set.offer(platform.ctx.now, node, most, may_copy);
+                        let offered = set.offer(platform.ctx.now, (*executor, node), most, may_copy);
                         match offered {
                             Offered::Task(task, locality) | Offered::Copy(task, locality) => {
                                 (again, launched) = (true, true);

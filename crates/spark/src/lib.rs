@@ -7,6 +7,7 @@
 mod application;
 mod blocks;
 mod broadcast;
+mod cache;
 mod config;
 mod driver;
 mod errand;
@@ -19,12 +20,14 @@ mod serve;
 pub mod shuffle;
 mod speculation;
 mod stage;
+mod store;
 mod task;
 pub mod task_set;
 mod transfer;
 
 pub use application::Spark;
 pub use broadcast::Spread;
-pub use config::{Config, JobSpec, Place, Speculation, StageSpec, TaskSpec};
+pub use cache::Kept;
+pub use config::{Config, JobSpec, Level, Place, Speculation, StageSpec, TaskSpec};
 pub use record::{Exchange, JobRecord, StageRecord, TaskEnd, TaskRecord};
 pub use task_set::Locality;

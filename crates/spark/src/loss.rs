@@ -59,6 +59,7 @@ impl Spark {
         self.executors[executor].is_dead = true;
         self.executors[executor].waits.clear();
         self.drop_pulls(platform, executor);
+        self.cache.lose(executor);
         for id in 0..self.tasks.len() {
             let task = &self.tasks[id];
             if task.record.executor == executor && task.step != Step::Done {
@@ -74,6 +75,7 @@ impl Spark {
             self.in_vain(fetch);
             self.fetches.remove(fetch);
         }
+        self.end_pulls(|pull| pull.task == Some(task));
     }
 
     /// What of a fetch is under way will not come.
@@ -272,7 +274,8 @@ impl Spark {
         }
         let alive: Vec<NodeId> = self.executors.iter().filter(|of| !of.is_lost).map(|of| of.node).collect();
         for set in self.stages.iter_mut().filter_map(|stage| stage.set.as_mut()) {
-            set.recompute(self.config.locality_wait, |node| alive.contains(&node));
+            let lost = |executor: usize| self.executors[executor].is_lost;
+            set.recompute(self.config.locality_wait, |node| alive.contains(&node), lost);
         }
         self.offer_all(platform);
     }

@@ -92,6 +92,10 @@ pub struct TaskRecord {
     pub input_local: Bytes,
     /// Input read over the network.
     pub input_remote: Bytes,
+    /// What it read of a data set that is kept from its own executor.
+    pub cached_local: Bytes,
+    /// What it read of one from another executor.
+    pub cached_remote: Bytes,
     /// Shuffle bytes of its own executor, or of another on its node.
     pub shuffle_local: Bytes,
     /// Shuffle bytes over the network.
@@ -130,6 +134,8 @@ impl TaskRecord {
             input_wait: Time::ZERO,
             input_local: Bytes::ZERO,
             input_remote: Bytes::ZERO,
+            cached_local: Bytes::ZERO,
+            cached_remote: Bytes::ZERO,
             shuffle_local: Bytes::ZERO,
             shuffle_remote: Bytes::ZERO,
             shuffle_write: Bytes::ZERO,

@@ -1,11 +1,13 @@
 //! Tasks on their executors: what they need first, their bytes, their work, their output.
 
 use crate::application::{Errand, Spark};
+use crate::cache::Source;
 use crate::config::Place;
 use crate::driver::MESSAGE;
 use crate::executor::Need;
 use crate::fetch::{Block, Fetches, Limits};
 use crate::shuffle::MapOutput;
+use crate::store::Partition;
 use crate::task::{Arrived, Step};
 use hadoop::rpc::Process;
 use hadoop::{Data, DiskOp, DiskStream, DiskTransfer, End, Platform, ReadNews, Reader, WriteNews, Writer};
@@ -24,15 +26,21 @@ impl Spark {
             return;
         }
         let record = self.tasks[task].record;
-        let stage = &self.stages[record.stage].spec;
-        let needs = [
-            (stage.broadcast > Bytes::ZERO).then_some(Need::Broadcast(record.stage)),
-            (!stage.parents.is_empty()).then_some(Need::Statuses(record.stage)),
-        ];
+        let stage = &self.stages[record.stage];
+        let kept = self.tasks[task].kept;
+        let broadcast = (stage.spec.broadcast > Bytes::ZERO).then_some(Need::Broadcast(record.stage));
+        let shuffles = if kept == Some(Source::Nowhere) { stage.spec.parents.len() } else { stage.own_parents };
+        let statuses = (shuffles > 0).then_some(Need::Statuses(record.stage));
         let executor = &mut self.executors[record.executor];
-        let Some(need) = needs.into_iter().flatten().find(|need| !executor.has.contains(need)) else {
-            return self.begin(platform, task);
+        let lacks = |need: &Need| !executor.has.contains(need);
+        let need = match (broadcast.filter(lacks), stage.spec.reads, kept) {
+            (None, Some(keeper), None) => {
+                return self.look_up(platform, task, Partition { stage: keeper, number: record.index });
+            }
+            (None, Some(_), Some(Source::Asked)) => return,
+            (broadcast, ..) => broadcast.or(statuses.filter(lacks)),
         };
+        let Some(need) = need else { return self.begin(platform, task) };
         let waits = executor.waits.entry(need).or_default();
         waits.push(task);
         if waits.len() > 1 {
@@ -59,19 +67,29 @@ impl Spark {
     fn begin(&mut self, platform: &mut Platform, id: usize) {
         let record = self.tasks[id].record;
         let stage = &self.stages[record.stage];
-        if stage.spec.parents.iter().any(|parent| !self.stages[*parent].is_available()) {
+        let kept = self.tasks[id].kept;
+        // A partition that nobody has is computed as the stage did that should have kept it.
+        let keeper = stage.spec.reads.filter(|_| kept == Some(Source::Nowhere));
+        let shuffles = if keeper.is_some() { stage.spec.parents.len() } else { stage.own_parents };
+        let parents = &stage.spec.parents[..shuffles];
+        if parents.iter().any(|parent| !self.stages[*parent].is_available()) {
             // The driver has unregistered what its executor asks for (`MetadataFetchFailedException`).
             return self.fetch_failed(platform, id, None);
         }
-        let spec = stage.spec.tasks[record.index];
+        let files = keeper.map_or(stage, |keeper| &self.stages[keeper]);
+        let input = files.spec.tasks[record.index].input;
+        let again = keeper.map_or(Time::ZERO, |keeper| self.stages[keeper].spec.tasks[record.index].work);
+        let whole = stage.spec.reads.filter(|_| keeper.is_none());
+        let whole = whole.map_or(Bytes::ZERO, |keeper| self.stages[keeper].spec.tasks[record.index].kept);
         let executor = &mut self.executors[record.executor];
         let mut remote: BTreeMap<usize, Vec<Block>> = BTreeMap::new();
-        let mut expected = spec.input;
+        let mut expected = input + whole;
         let task = &mut self.tasks[id];
-        for (parent, of) in stage.spec.parents.iter().enumerate() {
+        task.work = stage.spec.tasks[record.index].work.saturating_add(again);
+        for (parent, of) in parents.iter().enumerate() {
             for (map, output) in self.stages[*of].outputs.0.iter().enumerate() {
                 let Some(output) = output else { continue };
-                let (offset, bytes) = stage.partition.block(output.length, record.index);
+                let (offset, bytes) = stage.block(parent, output.length, record.index);
                 if bytes == Bytes::ZERO {
                     continue;
                 }
@@ -88,18 +106,18 @@ impl Spark {
                 }
             }
         }
-        task.record.start = Some(platform.ctx.now);
+        task.record.start.get_or_insert(platform.ctx.now);
         (task.expected, task.incoming) = (expected, expected);
         let start = if executor.warm.is_empty() { self.config.executor_start } else { Time::ZERO };
         let warm_up = if executor.warm.contains(&record.stage) { Time::ZERO } else { stage.spec.warm_up };
-        if spec.input > Bytes::ZERO {
-            match stage.spec.input {
+        if input > Bytes::ZERO {
+            match files.spec.input {
                 Place::Local => {
                     let disk = executor.disk(&platform.ctx.nodes, Data::InputPrimary);
                     task.file = Some((disk, platform.ctx.drive_file(), Bytes::ZERO));
-                    task.input_left = spec.input;
+                    task.input_left = input;
                 }
-                Place::Hdfs => task.blocks = stage.blocks[record.index].iter().copied().collect(),
+                Place::Hdfs => task.blocks = files.blocks[record.index].iter().copied().collect(),
             }
         }
         if !remote.is_empty() {
@@ -115,6 +133,7 @@ impl Spark {
         self.read_local(platform, id);
         self.read_file(platform, id);
         self.read_hdfs(platform, id);
+        self.read_kept(platform, id);
         self.advance(platform, id);
     }
 
@@ -131,9 +150,11 @@ impl Spark {
             let node = record.node;
             if task.step > Step::Stream {
                 task.step = match task.step {
-                    Step::Stream | Step::Rest if spec.spill > Bytes::ZERO => Step::Spill,
+                    Step::Stream | Step::Rest => Step::Keep,
+                    Step::Keep if task.keeping => Step::Keep,
+                    Step::Keep if spec.spill > Bytes::ZERO => Step::Spill,
                     Step::Spill => Step::Merge,
-                    Step::Stream | Step::Rest | Step::Merge => Step::Shuffle,
+                    Step::Keep | Step::Merge => Step::Shuffle,
                     Step::Shuffle => Step::Output,
                     Step::Output | Step::Done => Step::Done,
                 };
@@ -148,14 +169,17 @@ impl Spark {
                         task.step = Step::Rest;
                         // Without bytes all of its work is left.
                         let part = if task.incoming > Bytes::ZERO { 1.0 - stage.streamed } else { 1.0 };
-                        self.work(platform, id, spec.work.mul_f64(part));
+                        let work = task.work.mul_f64(part);
+                        self.work(platform, id, work);
                         continue;
                     };
                     let bytes = arrived.bytes();
                     let part = stage.streamed * bytes.get() as f64 / task.incoming.get().max(1) as f64;
+                    let work = task.work.mul_f64(part);
                     self.taken(platform, id, arrived);
-                    self.work(platform, id, spec.work.mul_f64(part));
+                    self.work(platform, id, work);
                 }
+                Step::Keep => self.keep(platform, id),
                 Step::Spill | Step::Merge => {
                     let (disk, file) = if let Some(scratch) = task.scratch {
                         scratch
@@ -278,7 +302,7 @@ impl Spark {
         if let Some(since) = task.idle.take() {
             let waited = now.saturating_sub(since);
             match arrived {
-                Arrived::File(_) | Arrived::Hdfs(_) => task.record.input_wait += waited,
+                Arrived::File(_) | Arrived::Hdfs(_) | Arrived::Kept(_) => task.record.input_wait += waited,
                 Arrived::Local(_) | Arrived::Remote { .. } => task.record.fetch_wait += waited,
             }
         }
@@ -296,6 +320,7 @@ impl Spark {
                 }
             }
             Arrived::Local(_) => self.read_local(platform, id),
+            Arrived::Kept(_) => {}
             Arrived::Remote { address, bytes, last } => {
                 if let Some(fetches) = &mut self.tasks[id].fetches {
                     fetches.taken(address, bytes, last);

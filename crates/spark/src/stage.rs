@@ -7,6 +7,7 @@ use crate::speculation::Attempts;
 use crate::task_set::TaskSet;
 use hadoop::hdfs::BlockId;
 use std::collections::{BTreeMap, BTreeSet};
+use units::Bytes;
 
 /// A stage.
 #[derive(Debug)]
@@ -17,6 +18,10 @@ pub struct Stage {
     pub outputs: Outputs,
     /// How the output of its parents is divided among its tasks.
     pub partition: Partition,
+    /// How many parents are its own; behind them are those of the stage whose data set it reads.
+    pub own_parents: usize,
+    /// How the output of the latter is divided.
+    pub lineage: Option<Partition>,
     /// Its tasks that wait for cores, from its submission on.
     pub set: Option<TaskSet>,
     /// Whether its tasks are with the scheduler, or will be after its delay.
@@ -44,12 +49,20 @@ pub struct Stage {
 }
 
 impl Stage {
-    /// The stage of this number, whose parents have so many tasks each.
-    pub fn new(number: usize, spec: StageSpec, parents: &[usize]) -> Self {
+    /// The stage of this number, whose parents have so many tasks each. The first of them are its own, the others those of
+    /// the stage whose data set it reads, who divide their output so.
+    pub fn new(
+        number: usize,
+        spec: StageSpec,
+        parents: &[usize],
+        (own_parents, lineage): (usize, Option<Partition>),
+    ) -> Self {
         let tasks = spec.tasks.len();
         let books = |parent: &usize| Exchange { stage: number, parent: *parent, ..Exchange::default() };
         Self {
             partition: Partition::new(&spec.shares, tasks),
+            own_parents,
+            lineage,
             outputs: Outputs(vec![None; tasks]),
             record: StageRecord::default(),
             set: None,
@@ -66,6 +79,12 @@ impl Stage {
             books: spec.parents.iter().map(books).collect(),
             spec,
         }
+    }
+
+    /// Where a task's block lies in a file of a parent.
+    pub fn block(&self, parent: usize, length: Bytes, task: usize) -> (Bytes, Bytes) {
+        let lineage = self.lineage.as_ref().filter(|_| parent >= self.own_parents);
+        lineage.unwrap_or(&self.partition).block(length, task)
     }
 
     /// Whether a task of it, or a copy of one, waits for a core.

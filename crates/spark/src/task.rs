@@ -1,8 +1,10 @@
 //! A task on its executor: bytes come in, work is done on them, and its output leaves.
 
+use crate::cache::Source;
 use crate::fetch::Fetches;
 use crate::record::TaskRecord;
 use crate::shuffle::MapOutput;
+use crate::store::Partition;
 use hadoop::hdfs::{BlockId, ReadId, WriteId};
 use hadoop::{DiskStream, DiskTransfer, Tag};
 use std::collections::VecDeque;
@@ -17,6 +19,8 @@ pub enum Arrived {
     Hdfs(Bytes),
     /// A shuffle block of the node's own executors.
     Local(Bytes),
+    /// A partition of a data set that is kept.
+    Kept(Bytes),
     /// A shuffle block of another executor; the last of its request or not.
     Remote { address: usize, bytes: Bytes, last: bool },
 }
@@ -24,7 +28,11 @@ pub enum Arrived {
 impl Arrived {
     pub const fn bytes(self) -> Bytes {
         match self {
-            Self::File(bytes) | Self::Hdfs(bytes) | Self::Local(bytes) | Self::Remote { bytes, .. } => bytes,
+            Self::File(bytes)
+            | Self::Hdfs(bytes)
+            | Self::Local(bytes)
+            | Self::Kept(bytes)
+            | Self::Remote { bytes, .. } => bytes,
         }
     }
 }
@@ -36,6 +44,8 @@ pub enum Step {
     Stream,
     /// The rest of its work.
     Rest,
+    /// Its executor keeps what it has computed.
+    Keep,
     /// Writes what does not fit into memory.
     Spill,
     /// Reads it again.
@@ -59,6 +69,8 @@ pub struct Task {
     pub is_killed: bool,
     /// Something is under way on which the step waits.
     pub busy: bool,
+    /// All of its work.
+    pub work: Time,
     /// Its work that is under way, and the errand of that.
     pub working: Option<(Tag, u64)>,
     pub arrived: VecDeque<Arrived>,
@@ -81,6 +93,13 @@ pub struct Task {
     pub fetches: Option<Fetches>,
     /// Since when it has nothing to work on.
     pub idle: Option<Time>,
+    /// What it has of the partition that it reads.
+    pub kept: Option<Source>,
+    /// Its executor makes room for what it has computed, and writes to disk what belongs there.
+    pub keeping: bool,
+    pub writes: VecDeque<DiskTransfer>,
+    /// A partition of which the driver has to hear.
+    pub to_tell: Option<Partition>,
     /// Every task that the shuffle's readers wait for has one when it is done, be it empty.
     pub output: Option<MapOutput>,
     pub write: Option<WriteId>,
@@ -97,6 +116,7 @@ impl Task {
             is_over: false,
             is_killed: false,
             busy: false,
+            work: Time::ZERO,
             working: None,
             arrived: VecDeque::new(),
             expected: Bytes::ZERO,
@@ -110,6 +130,10 @@ impl Task {
             reading_local: false,
             fetches: None,
             idle: None,
+            kept: None,
+            keeping: false,
+            writes: VecDeque::new(),
+            to_tell: None,
             output: None,
             write: None,
             output_left: Bytes::ZERO,

@@ -6,11 +6,10 @@ use hadoop::NodeId;
 use std::collections::{BTreeMap, VecDeque};
 use units::Time;
 
-/// How far a task is from what it reads, and up to where a core is offered. No data of this model are in an executor's
-/// memory.
+/// How far a task is from what it reads, and up to where a core is offered.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Locality {
-    /// Of a task: it prefers no node (`dequeueTask` counts it as local to its process).
+    /// On the executor that keeps its data; of a task without a preference as well (`dequeueTask`).
     Process,
     /// On the node of its data.
     Node,
@@ -53,6 +52,9 @@ pub struct TaskSet {
     waiting: usize,
     /// Tasks that prefer a node, none, and all. Tasks that no longer wait are dropped when they are met.
     of_node: BTreeMap<NodeId, VecDeque<usize>>,
+    /// Tasks whose data an executor keeps, and how long they wait for it.
+    of_executor: BTreeMap<usize, VecDeque<usize>>,
+    process_wait: Time,
     without: VecDeque<usize>,
     all: VecDeque<usize>,
     /// Tasks of which a copy shall run, and the nodes that they prefer; the last first (`pendingSpeculatableTasks`).
@@ -70,6 +72,8 @@ impl TaskSet {
             waits: vec![true; preferred.len()],
             waiting: preferred.len(),
             of_node: BTreeMap::new(),
+            of_executor: BTreeMap::new(),
+            process_wait: Time::ZERO,
             without: VecDeque::new(),
             all: (0..preferred.len()).collect(),
             copies: Vec::new(),
@@ -85,8 +89,19 @@ impl TaskSet {
                 set.of_node.entry(*node).or_default().push_back(task);
             }
         }
-        set.levels = levels(!set.of_node.is_empty(), !set.without.is_empty(), wait);
+        set.levels = levels(None, (!set.of_node.is_empty()).then_some(wait), !set.without.is_empty());
         set
+    }
+
+    /// Executors keep a task's data, for one of which it waits so long. It prefers their nodes, too.
+    pub fn prefer(&mut self, task: usize, executors: &[usize], wait: Time) {
+        for executor in executors {
+            self.of_executor.entry(*executor).or_default().push_back(task);
+            if self.levels[0].0 != Locality::Process {
+                self.levels.insert(0, (Locality::Process, wait));
+                self.process_wait = wait;
+            }
+        }
     }
 
     /// A task waits again, before all others: Spark takes from the end of its lists, where it is put
@@ -130,11 +145,12 @@ impl TaskSet {
 
     /// The levels anew, where nodes have executors or have none left, and tasks wait or no longer do
     /// (`recomputeLocality`).
-    pub fn recompute(&mut self, wait: Time, has_executors: impl Fn(NodeId) -> bool) {
+    pub fn recompute(&mut self, wait: Time, has_executors: impl Fn(NodeId) -> bool, is_lost: impl Fn(usize) -> bool) {
         let now = self.levels[self.level].0;
         let waits = |queue: &VecDeque<usize>| queue.iter().any(|task| self.waits[*task]);
         let on_nodes = self.of_node.iter().any(|(node, queue)| has_executors(*node) && waits(queue));
-        self.levels = levels(on_nodes, waits(&self.without), wait);
+        let kept = self.of_executor.iter().any(|(executor, queue)| !is_lost(*executor) && waits(queue));
+        self.levels = levels(kept.then_some(self.process_wait), on_nodes.then_some(wait), waits(&self.without));
         self.level = self.levels.iter().position(|(level, _)| *level >= now).unwrap_or(0);
     }
 
@@ -148,12 +164,19 @@ impl TaskSet {
         self.levels.iter().map(|(level, _)| *level).collect()
     }
 
-    /// A core of a node is offered for tasks up to a level (`resourceOffer`), and then for copies that may run there.
-    pub fn offer(&mut self, now: Time, node: NodeId, most: Locality, may_copy: impl Fn(usize) -> bool) -> Offered {
+    /// A core of an executor on a node is offered for tasks up to a level (`resourceOffer`), and then for copies that may
+    /// run there.
+    pub fn offer(
+        &mut self,
+        now: Time,
+        (executor, node): (usize, NodeId),
+        most: Locality,
+        may_copy: impl Fn(usize) -> bool,
+    ) -> Offered {
         // Levels at which nothing waits are passed over at once.
         let any = most == Locality::NoPreference || self.waiting == 0;
         let allowed = if any { most } else { self.allowed(now).min(most) };
-        if let Some((task, locality)) = self.next(node, allowed) {
+        if let Some((task, locality)) = self.next((executor, node), allowed) {
             self.waits[task] = false;
             self.waiting -= 1;
             return Offered::Task(task, locality);
@@ -171,12 +194,17 @@ impl TaskSet {
         self.level = self.levels.iter().position(|(level, _)| *level >= best).unwrap_or(self.level);
     }
 
-    /// The level up to which tasks may run now (`getAllowedLocalityLevel`). Spark loses no time on a level at which
-    /// nothing waits; here none is lost, as every task that prefers a node waits at the first level, and the others
-    /// wait for none.
+    /// The level up to which tasks may run now (`getAllowedLocalityLevel`). No time is lost on a level at which nothing
+    /// waits: that of executors is passed over then, every task that prefers an executor or a node waits at the node's,
+    /// and the others wait for none.
     fn allowed(&mut self, now: Time) -> Locality {
         while self.level + 1 < self.levels.len() {
-            let wait = self.levels[self.level].1;
+            let (level, wait) = self.levels[self.level];
+            if level == Locality::Process && !self.waits_for_executor() {
+                self.last_reset = now;
+                self.level += 1;
+                continue;
+            }
             if now.saturating_sub(self.last_reset) < wait {
                 break;
             }
@@ -186,9 +214,21 @@ impl TaskSet {
         self.levels[self.level].0
     }
 
-    /// The next task for a node, up to a level (`dequeueTask`).
-    fn next(&mut self, node: NodeId, most: Locality) -> Option<(usize, Locality)> {
-        let Self { waits, of_node, without, all, .. } = self;
+    /// Whether a task waits whose data an executor keeps.
+    fn waits_for_executor(&mut self) -> bool {
+        let waits = &self.waits;
+        self.of_executor.retain(|_, queue| {
+            while queue.front().is_some_and(|task| !waits[*task]) {
+                queue.pop_front();
+            }
+            !queue.is_empty()
+        });
+        !self.of_executor.is_empty()
+    }
+
+    /// The next task for an executor on a node, up to a level (`dequeueTask`).
+    fn next(&mut self, (executor, node): (usize, NodeId), most: Locality) -> Option<(usize, Locality)> {
+        let Self { waits, of_node, of_executor, without, all, .. } = self;
         let take = |queue: Option<&mut VecDeque<usize>>| {
             let queue = queue?;
             while let Some(task) = queue.pop_front() {
@@ -198,7 +238,12 @@ impl TaskSet {
             }
             None
         };
-        if let Some(task) = take(of_node.get_mut(&node)) {
+        if let Some(task) = take(of_executor.get_mut(&executor)) {
+            return Some((task, Locality::Process));
+        }
+        if most >= Locality::Node
+            && let Some(task) = take(of_node.get_mut(&node))
+        {
             return Some((task, Locality::Node));
         }
         if most >= Locality::NoPreference
@@ -219,18 +264,23 @@ impl TaskSet {
         let last = |holds: &dyn Fn(&[NodeId]) -> bool| {
             self.copies.iter().rposition(|(task, preferred)| holds(preferred) && may_copy(*task))
         };
-        let here = last(&|preferred| preferred.contains(&node)).map(|place| (place, Locality::Node));
+        let here = || last(&|preferred| preferred.contains(&node)).map(|place| (place, Locality::Node));
         let free = || last(&|preferred| preferred.is_empty()).map(|place| (place, Locality::Process));
         let any = || last(&|_| true).map(|place| (place, Locality::Any));
-        let found = here.or_else(|| (most >= Locality::NoPreference).then(free).flatten());
+        let found = (most >= Locality::Node)
+            .then(here)
+            .flatten()
+            .or_else(|| (most >= Locality::NoPreference).then(free).flatten());
         let (place, locality) = found.or_else(|| (most >= Locality::Any).then(any).flatten())?;
         Some((self.copies.remove(place).0, locality))
     }
 }
 
-/// The levels of a set with tasks that prefer nodes, and with tasks that prefer none; how long each waits for better.
-fn levels(on_nodes: bool, without: bool, wait: Time) -> Vec<(Locality, Time)> {
-    let node = on_nodes.then_some((Locality::Node, wait));
+/// The levels of a set with tasks that wait so long for executors or nodes, and with tasks that prefer none; how long each
+/// waits for better.
+fn levels(process: Option<Time>, node: Option<Time>, without: bool) -> Vec<(Locality, Time)> {
+    let process = process.map(|wait| (Locality::Process, wait));
+    let node = node.map(|wait| (Locality::Node, wait));
     let no_preference = without.then_some((Locality::NoPreference, Time::ZERO));
-    node.into_iter().chain(no_preference).chain([(Locality::Any, Time::ZERO)]).collect()
+    process.into_iter().chain(node).chain(no_preference).chain([(Locality::Any, Time::ZERO)]).collect()
 }

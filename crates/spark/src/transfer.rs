@@ -84,7 +84,7 @@ impl Spark {
         let (record, block) = (self.tasks[*task].record, request.blocks[block]);
         let stage = &self.stages[record.stage];
         let Some(output) = self.outputs(stage.spec.parents[block.parent]).0[block.map] else { return };
-        let (offset, bytes) = stage.partition.block(output.length, record.index);
+        let (offset, bytes) = stage.block(block.parent, output.length, record.index);
         let stream = DiskStream { part: units::count(record.index).saturating_add(1), ..output.file };
         let transfer = DiskTransfer::new(output.disk, DiskOp::Read, stream, offset, bytes);
         let errand = self.errands.send(Errand::Served(conn, fetch));

@@ -58,6 +58,13 @@ pub fn of_spark(text: &mut String, spark: &SparkApplication, screen: &Screen) {
     if driver + executors > Bytes::ZERO {
         line(text, screen, &format!("broadcast: {driver:.1} from the driver, {executors:.1} from other executors"));
     }
+    let (local, others, anew) = (spark.cached_local, spark.cached_remote, spark.recomputed);
+    if local + others + anew + spark.not_kept > Bytes::ZERO {
+        let read = format!(
+            "read of kept data: {local:.1} from tasks' own executors, {others:.1} from others, {anew:.1} computed anew"
+        );
+        line(text, screen, &format!("{read}; without room, evicted or lost: {:.1}", spark.not_kept));
+    }
     let (copies, won) = spark.copies();
     if copies > 0 {
         line(text, screen, &format!("speculative copies launched: {copies}; that were first: {won}"));

@@ -5,11 +5,12 @@
 //! bytes under way, would change. Files that a task reads or writes are in its work, as no log says where they are; those
 //! of an RDD of HDFS are read there, too.
 
+use super::kept;
 use super::settings::{size, time};
 use super::work::{Counted, Machines, Starts, Works};
 use super::{Application, Stage, Task, TaskEnd};
 use crate::import::host_order;
-use scenario::{NodeSpec, Run, Scenario, ScenarioError, Spark, SparkPlace, SparkStage};
+use scenario::{NodeSpec, Run, Scenario, ScenarioError, Spark, SparkLevel, SparkPlace, SparkStage};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use units::{Bytes, Time};
@@ -78,10 +79,10 @@ impl fmt::Display for SparkImportError {
 impl std::error::Error for SparkImportError {}
 
 /// Stages of jobs that overlapped in time: they run at once, after those before.
-struct Group<'a> {
+pub struct Group<'a> {
     submit: i64,
     finish: i64,
-    stages: Vec<&'a Stage>,
+    pub stages: Vec<&'a Stage>,
 }
 
 /// Makes a scenario of an application. `cluster` is the name and the text of a scenario whose network and TCP are the
@@ -104,8 +105,13 @@ pub fn import(of: &Application, cluster: Option<(&str, &str)>) -> Result<SparkIm
     let mut spark = settings(of, spark, &mut notes);
     let mut recorded = SparkRecorded::default();
     let mut ran = Ran::of(of, Machines::new(of, &shared(&scenario), &hosts));
+    ran.readers = kept::readers(&groups, &ran);
+    if !ran.readers.is_empty() {
+        kept::settings(of, &mut spark, &mut notes);
+    }
+    let mut places = BTreeMap::new();
     let of_groups = groups.iter().flat_map(|group| &group.stages);
-    let stages: Vec<_> = of_groups.map(|stage| (ran.of_stage(stage), in_hdfs(stage))).collect();
+    let stages: Vec<_> = of_groups.map(|stage| (ran.of_stage(stage), ran.in_hdfs(stage))).collect();
     // What tasks waited for the network can be told from work where it is simulated as it was; and where tasks count all
     // that they compute, which they do not of Python's workers.
     let python = of.stages.iter().flat_map(|stage| &stage.rdds).any(|rdd| rdd.name.contains("Python"));
@@ -119,7 +125,16 @@ pub fn import(of: &Application, cluster: Option<(&str, &str)>) -> Result<SparkIm
         spark.pause.push(ms(group.submit - before));
         before = group.finish;
         for stage in &group.stages {
-            let built = of_stage(stage, (number, group), &mut ran, &mut notes);
+            let mut built = of_stage(stage, (number, group), &mut ran, &mut notes);
+            if let Some(&(keeper, level)) = ran.readers.get(&stage.id)
+                && let Some(keeper) = places.get(&keeper).and_then(|place: &usize| spark.stage.get_mut(*place))
+            {
+                built.reads.clone_from(&keeper.name);
+                if keeper.persist == SparkLevel::None {
+                    (keeper.persist, keeper.kept_sizes) = (level, kept::sizes(&ran.of_stage(stage), stage.tasks));
+                }
+            }
+            places.insert(stage.id, spark.stage.len());
             recorded.stages.push((built.name.clone(), ran.length));
             recorded.shuffle_remote = recorded.shuffle_remote.saturating_add(ran.remote);
             recorded.shuffle_local = recorded.shuffle_local.saturating_add(ran.local);
@@ -300,7 +315,7 @@ fn groups<'a>(of: &'a Application, notes: &mut Vec<String>) -> Vec<Group<'a>> {
 }
 
 /// What is known of the stages: of all, and of those before.
-struct Ran<'a> {
+pub struct Ran<'a> {
     /// Attempts that succeeded, by stage and its attempt.
     succeeded: BTreeMap<(u32, u32), Vec<&'a Task>>,
     /// Data sets by stage.
@@ -313,6 +328,8 @@ struct Ran<'a> {
     starts: Starts,
     /// Names by the data set that a stage computes: another job names the same stage anew, and skips it.
     names: BTreeMap<u32, (String, i64)>,
+    /// Stages that read what another has kept: by number, that one's and the level.
+    readers: BTreeMap<u32, (u32, SparkLevel)>,
     /// How many tasks are imported.
     taken: usize,
     /// Seconds from the launch of the last stage's first task to the end of its last.
@@ -329,14 +346,14 @@ impl<'a> Ran<'a> {
             succeeded.entry(task.stage).or_default().push(task);
         }
         let sets = of.stages.iter().filter_map(|stage| Some((stage.id, stage.rdds.first()?.id))).collect();
-        let names = BTreeMap::new();
         Self {
             succeeded,
             sets,
             machines,
             cost: Counted::default(),
             starts: Starts::default(),
-            names,
+            names: BTreeMap::new(),
+            readers: BTreeMap::new(),
             taken: 0,
             length: 0.0,
             remote: 0,
@@ -345,7 +362,7 @@ impl<'a> Ran<'a> {
     }
 
     /// A stage's tasks that ended well, by their places.
-    fn of_stage(&self, stage: &Stage) -> BTreeMap<u32, &'a Task> {
+    pub fn of_stage(&self, stage: &Stage) -> BTreeMap<u32, &'a Task> {
         let mut tasks = BTreeMap::new();
         for task in self.succeeded.get(&(stage.id, stage.attempt)).into_iter().flatten() {
             if task.index < stage.tasks {
@@ -353,6 +370,11 @@ impl<'a> Ran<'a> {
             }
         }
         tasks
+    }
+
+    /// Whether a stage reads files of HDFS, and not what another has kept of them.
+    fn in_hdfs(&self, stage: &Stage) -> bool {
+        stage.rdds.iter().any(|rdd| rdd.name.starts_with("hdfs:")) && !self.readers.contains_key(&stage.id)
     }
 }
 
@@ -398,7 +420,7 @@ fn of_stage(stage: &Stage, (number, group): (usize, &Group), ran: &mut Ran, note
     let reads = !parents.is_empty() && read.iter().any(|bytes| *bytes > 0);
     let result = sum(&|task| task.metrics.result_bytes) / known.len().max(1) as u64;
     let reduce_locality = known.iter().any(|task| task.locality != super::Locality::ProcessLocal);
-    let hdfs = in_hdfs(stage);
+    let hdfs = ran.in_hdfs(stage);
     let inputs = if hdfs { bytes(&|task| task.metrics.input_bytes) } else { Vec::new() };
     let works = Works::of(&tasks, &ran.machines, &ran.starts, ran.cost, hdfs);
     let mean = works.of_tasks.values().sum::<f64>() / works.of_tasks.len().max(1) as f64;
@@ -421,11 +443,6 @@ fn of_stage(stage: &Stage, (number, group): (usize, &Group), ran: &mut Ran, note
         delay: ms(launched - ready),
         ..SparkStage::default()
     }
-}
-
-/// Whether a stage reads files of HDFS.
-fn in_hdfs(stage: &Stage) -> bool {
-    stage.rdds.iter().any(|rdd| rdd.name.starts_with("hdfs:"))
 }
 
 /// The part of its work that a task of a shuffle does while blocks come in. No log says it: of 18 recordings, stages

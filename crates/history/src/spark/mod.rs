@@ -8,6 +8,7 @@
 mod codec;
 mod event;
 mod import;
+mod kept;
 mod log;
 mod read;
 mod settings;
@@ -119,8 +120,10 @@ pub struct Rdd {
     pub name: String,
     /// Numbers of those that it is computed from, in this stage or another.
     pub parents: Vec<u32>,
-    /// Whether the program asked to keep it (`persist`).
-    pub kept: bool,
+    /// Whether the program asked to keep it in memory (`persist`).
+    pub memory: bool,
+    /// Whether it asked to keep it on disk: beside memory, what has no room there.
+    pub disk: bool,
 }
 
 /// How far a task was from what it read.

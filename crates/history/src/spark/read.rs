@@ -227,8 +227,8 @@ impl LogReader {
             for rdd in info.rdds {
                 let name = words(&rdd.name);
                 self.memory.take(size_of::<Rdd>() + name.len() + 4 * rdd.parents.len())?;
-                let kept = rdd.level.disk || rdd.level.memory;
-                rdds.push(Rdd { id: rdd.id, name, parents: rdd.parents, kept });
+                let (memory, disk) = (rdd.level.memory, rdd.level.disk);
+                rdds.push(Rdd { id: rdd.id, name, parents: rdd.parents, memory, disk });
             }
             let place = self.application.stages.len();
             self.stages.insert((info.id, info.attempt), place);

@@ -2,7 +2,7 @@
 
 use crate::spark::application;
 use history::spark::{SparkImportError, SparkImported, import};
-use scenario::Scenario;
+use scenario::{Scenario, SparkLevel};
 use serde_json::{Value, json};
 use units::{Bytes, Time};
 
@@ -291,4 +291,35 @@ fn settings_of_speculation_are_read() {
     assert_eq!(odd.notes.iter().filter(|note| note.contains("not understood")).count(), 2, "{:?}", odd.notes);
     let spark = odd.scenario.spark.unwrap();
     assert_eq!((spark.speculation, spark.speculation_quantile), (false, 0.9));
+}
+
+/// The first data set is kept by the program. The second job's first stage, whose tasks are where it is, reads it: 7 KB a
+/// task. Sizes are those that tasks have read; where a stage has them from files, nothing is read of what is kept.
+#[test]
+fn kept_data_sets_are_found() {
+    let with = |locality: &str, level: &str| {
+        let kept = format!(r#"{{"RDD ID":0,"Storage Level":{{{level}}}}}"#);
+        let text = log(&mut |value| value)
+            .replace("NODE_LOCAL", locality)
+            .replace("\"Result Size\"", "\"Input Metrics\":{\"Bytes Read\":7000},\"Result Size\"")
+            .replace(r#"[{"RDD ID":0}]"#, &format!("[{kept}]"))
+            .replace(r#"[{"RDD ID":2}]"#, &format!(r#"[{{"RDD ID":2}},{kept}]"#))
+            .replace("\"24m\"", "\"24m\",\"spark.executor.memory\":\"2g\",\"spark.memory.fraction\":\"0.5\"");
+        imported(&text, None).unwrap().scenario
+    };
+    let both = r#""Use Disk":true,"Use Memory":true"#;
+    let scenario = with("PROCESS_LOCAL", both);
+    let spark = scenario.spark.as_ref().unwrap();
+    let of =
+        |stage: usize| (spark.stage[stage].persist, &*spark.stage[stage].reads, &spark.stage[stage].kept_sizes[..]);
+    assert_eq!(of(0), (SparkLevel::MemoryAndDisk, "", &[Bytes::new(7_000); 2][..]));
+    assert_eq!(of(2), (SparkLevel::None, "0: count", &[][..]));
+    assert!([1, 3].into_iter().all(|stage| of(stage) == (SparkLevel::None, "", &[])));
+    assert_eq!((spark.executor_memory, spark.memory_fraction), (Bytes::from_mib(2_048), 0.5));
+    Scenario::parse("kept", &scenario.to_short_toml(), &[]).unwrap();
+    let level = |locality, level| with(locality, level).spark.unwrap().stage[0].persist;
+    assert_eq!(level("PROCESS_LOCAL", r#""Use Memory":true"#), SparkLevel::MemoryOnly);
+    assert_eq!(level("PROCESS_LOCAL", r#""Use Disk":true"#), SparkLevel::DiskOnly);
+    assert_eq!(level("PROCESS_LOCAL", r#""Use Disk":false"#), SparkLevel::None);
+    assert_eq!(level("NODE_LOCAL", both), SparkLevel::None);
 }

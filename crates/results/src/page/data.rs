@@ -126,6 +126,8 @@ pub struct Spark {
     pub lost: u32,
     /// Speculative copies that it launched, and those of them that were first.
     pub copies: [u64; 2],
+    /// Bytes of kept data sets that tasks read from their own executors, from others, and computed anew.
+    pub cached: [u64; 3],
     /// Bytes that its executors got of what is broadcast: from the driver, and from each other.
     pub broadcast: [u64; 2],
     /// Its stages; of very many, those that took longest.

@@ -51,6 +51,7 @@ pub(super) fn spark(app: &SparkApplication) -> Spark {
         executors: app.executors,
         lost: app.lost,
         copies: app.copies().into(),
+        cached: [app.cached_local.get(), app.cached_remote.get(), app.recomputed.get()],
         broadcast: [app.broadcast_from_driver.get(), app.broadcast_from_executors.get()],
         left_out: units::count(app.stages.len() - listed.len()),
         stages: listed.into_iter().map(stage).collect(),

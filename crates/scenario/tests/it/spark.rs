@@ -22,6 +22,49 @@ fn stages_that_contradict_themselves_are_refused() {
     parse(&next("parents = [\"a\"]\nshares = [0, 1]"), &[]).expect("one of two reads all");
 }
 
+/// A stage reads what one of an earlier job has kept, partition by partition, and nothing else.
+#[test]
+fn a_stage_reads_what_is_kept() {
+    let with = |first: &str, second: &str| {
+        let keeps = "persist = \"memory-only\"\nkept-size = \"1 MB\"";
+        let second = format!("[[spark.stage]]\nname = \"b\"\njob = 1\ntasks = 2\nreads = \"a\"\n{second}\n");
+        format!("{START}{}\n{second}", if first.is_empty() { keeps } else { first })
+    };
+    assert_eq!(warnings(&with("", "streamed = 0.5\nwork-per-mb = \"1 s\""), &["spark.locality-wait-process=1 s"]), "");
+    let cases = [
+        ("job = 0", "", "the stage `a` keeps nothing"),
+        ("", "input = \"1 MB\"", "it reads files, and what `a` has kept"),
+        ("", "persist = \"disk-only\"\nkept-size = \"1 MB\"", "is not modelled"),
+        (
+            "",
+            "[[spark.stage]]\nname = \"c\"\njob = 2\ntasks = 2\nreads = \"aa\"",
+            "there is no stage `aa` before this one",
+        ),
+    ];
+    for (first, second, expected) in cases {
+        refused(&with(first, second), &[], &[expected]);
+    }
+    refused(&with("", "").replace("job = 1", "job = 0"), &[], &["`a` is not of an earlier job"]);
+    refused(
+        &with("", "").replace("job = 1\ntasks = 2", "job = 1\ntasks = 3"),
+        &[],
+        &["its 3 tasks read", "`a` keeps 2"],
+    );
+    refused(&with("", ""), &["spark.executor-memory=449 MiB"], &["450 MiB"]);
+    let idle = [
+        (START.to_owned(), "spark.storage-memory=1 MB", "no stage has a `persist` in memory"),
+        (START.to_owned(), "spark.locality-wait-process=1 s", "no stage `reads`"),
+        (with("", ""), "spark.memory-fraction=0.5", "`storage-memory` says it"),
+        (format!("{START}persist = \"disk-only\"\n"), "spark.executors=1", "the stage has no `kept-size`"),
+        (format!("{START}kept-size = \"1 MB\"\n"), "spark.executors=1", "does not `persist`"),
+    ];
+    for (text, set, expected) in idle {
+        let storage = if expected.contains("says it") { "spark.storage-memory=1 MB" } else { set };
+        let warning = warnings(&text, &[set, storage]);
+        assert!(warning.contains("it has no effect") && warning.contains(expected), "{set}: {warning}");
+    }
+}
+
 /// No application takes all memory that a machine has, and no sum of its bytes wraps.
 #[test]
 fn what_is_too_much_is_refused() {

@@ -1,7 +1,7 @@
 //! A scenario's application of Spark in the terms of `spark`.
 
-use scenario::{Scenario, SparkPlace, SparkStage};
-use spark::{Config, JobSpec, Place, Spark, Speculation, StageSpec, TaskSpec};
+use scenario::{Scenario, SparkLevel, SparkPlace, SparkStage};
+use spark::{Config, JobSpec, Level, Place, Spark, Speculation, StageSpec, TaskSpec};
 use units::Bytes;
 
 /// The application, if the scenario has one.
@@ -11,6 +11,8 @@ pub(super) fn application(scenario: &Scenario) -> Option<Spark> {
     let config = Config {
         executors: spark.executors,
         cores: spark.executor_cores,
+        locality_wait_process: spark.locality_wait_process.unwrap_or(spark.locality_wait),
+        storage_memory: spark.storage(),
         locality_wait: spark.locality_wait_node.unwrap_or(spark.locality_wait),
         reduce_locality: spark.reduce_locality,
         max_size_in_flight: spark.reducer_max_size_in_flight,
@@ -33,9 +35,10 @@ pub(super) fn application(scenario: &Scenario) -> Option<Spark> {
         stages: Vec::new(),
     };
     let mut stages: Vec<StageSpec> = Vec::new();
-    for (stage, parents) in spark.stage.iter().zip(spark.parents()) {
+    for ((stage, parents), reads) in spark.stage.iter().zip(spark.parents()).zip(spark.reads()) {
         let read: Vec<Bytes> = parents.iter().map(|parent| written(&stages[*parent])).collect();
-        stages.push(of_stage(stage, parents, read.into_iter().sum()));
+        let kept = reads.map(|keeper| (keeper, &stages[keeper]));
+        stages.push(of_stage(stage, (parents, read.into_iter().sum()), kept));
     }
     Some(Spark::new(Config { stages, ..config }, scenario.run.seed))
 }
@@ -51,18 +54,33 @@ const fn place(place: SparkPlace) -> Place {
     }
 }
 
-/// A stage that reads so many bytes of its parents.
-fn of_stage(stage: &SparkStage, parents: Vec<usize>, read: Bytes) -> StageSpec {
+const fn level(level: SparkLevel) -> Option<Level> {
+    match level {
+        SparkLevel::None => None,
+        SparkLevel::MemoryOnly => Some(Level::MemoryOnly),
+        SparkLevel::MemoryAndDisk => Some(Level::MemoryAndDisk),
+        SparkLevel::DiskOnly => Some(Level::DiskOnly),
+    }
+}
+
+/// A stage that reads so many bytes of its parents, and what a stage of this number has kept.
+fn of_stage(
+    stage: &SparkStage,
+    (parents, read): (Vec<usize>, Bytes),
+    keeper: Option<(usize, &StageSpec)>,
+) -> StageSpec {
     let count = stage.tasks as usize;
     let partition = spark::shuffle::Partition::new(&stage.shares, count);
     let task = |index: usize| {
         let input = part(stage.input, &stage.inputs, index, count);
         let shuffled = if parents.is_empty() { Bytes::ZERO } else { partition.block(read, index).1 };
-        let megabytes = (input + shuffled).get() as f64 / 1e6;
+        let kept = keeper.map_or(Bytes::ZERO, |(_, keeper)| keeper.tasks[index].kept);
+        let megabytes = (input + shuffled + kept).get() as f64 / 1e6;
         let own = stage.works.get(index).copied().unwrap_or(stage.work);
         TaskSpec {
             work: own.saturating_add(stage.work_per_mb.mul_f64(megabytes)),
             input,
+            kept: part(stage.kept_size, &stage.kept_sizes, index, count),
             shuffle_write: part(stage.shuffle_write, &stage.shuffle_writes, index, count),
             spill: part(stage.spill, &[], index, count),
             output: part(stage.output, &stage.outputs, index, count),
@@ -76,6 +94,8 @@ fn of_stage(stage: &SparkStage, parents: Vec<usize>, read: Bytes) -> StageSpec {
         parents,
         shares: stage.shares.clone(),
         reduce_locality: stage.reduce_locality,
+        persist: level(stage.persist),
+        reads: keeper.map(|(number, _)| number),
         input: place(stage.input_from),
         output: place(stage.output_to),
         delay: stage.delay,

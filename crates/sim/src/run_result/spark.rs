@@ -30,6 +30,10 @@ pub(super) fn fill(driver: &Driver, result: &mut RunResult) {
         stages: stages.collect(),
         tasks: spark.tasks().collect(),
         jobs: spark.jobs().to_vec(),
+        cached_local: spark.kept().iter().map(|kept| kept.own_memory + kept.own_disk).sum(),
+        cached_remote: spark.kept().iter().map(|kept| kept.remote).sum(),
+        recomputed: spark.kept().iter().map(|kept| kept.recomputed).sum(),
+        not_kept: spark.kept().iter().map(|kept| kept.no_room + kept.evicted + kept.lost).sum(),
         broadcast_from_driver: spark.broadcasts().iter().map(|spread| spread.from_driver).sum(),
         broadcast_from_executors: spark.broadcasts().iter().map(|spread| spread.from_executors).sum(),
     });
@@ -53,6 +57,28 @@ pub(super) fn fill(driver: &Driver, result: &mut RunResult) {
             ("in flight", exchange.in_flight),
         ];
         balance(format!("{of}: served, bytes"), exchange.served, &sent);
+    }
+    for kept in spark.kept() {
+        let of = format!("kept of {}", name(kept.stage));
+        let places = [
+            ("in memory", kept.in_memory),
+            ("on disk", kept.on_disk),
+            ("without room", kept.no_room),
+            ("evicted", kept.evicted),
+            ("lost with an executor", kept.lost),
+        ];
+        balance(format!("{of}: computed, bytes"), kept.computed, &places);
+        let reads = [
+            ("own memory", kept.own_memory),
+            ("own disk", kept.own_disk),
+            ("other executors", kept.remote),
+            ("computed anew", kept.recomputed),
+            ("not read", kept.not_read),
+        ];
+        balance(format!("{of}: wanted, bytes"), kept.wanted, &reads);
+        let sent =
+            [("got", kept.remote), ("lost with a connection or its task", kept.wasted), ("in flight", kept.in_flight)];
+        balance(format!("{of}: sent, bytes"), kept.sent, &sent);
     }
     for spread in spark.broadcasts() {
         let of = format!("broadcast of {}", name(spread.stage));

@@ -36,6 +36,7 @@ mod scenario_traffic;
 mod slow_links;
 mod spark;
 mod spark_broadcast;
+mod spark_cache;
 mod spark_loss;
 mod spark_speculation;
 mod stripe;

@@ -10,7 +10,7 @@ fn offer(set: &mut TaskSet, seconds: u64, node: u32) -> Offered {
     let levels = set.levels();
     let mut last = Offered::Nothing;
     for most in levels {
-        last = set.offer(Time::from_secs(seconds), NodeId(node), most, |_| false);
+        last = set.offer(Time::from_secs(seconds), (0, NodeId(node)), most, |_| false);
         if let Offered::Task(..) = last {
             break;
         }
@@ -87,14 +87,14 @@ fn tasks_come_back_and_levels_go_with_their_nodes() {
     set.drop(1);
     assert_eq!(set.waiting(), 2);
     assert_eq!(offer(&mut set, 0, 2), Offered::Held);
-    set.recompute(WAIT, |node| node != NodeId(1));
+    set.recompute(WAIT, |node| node != NodeId(1), |_| false);
     assert_eq!(set.levels(), [Locality::Any]);
     assert_eq!(offer(&mut set, 0, 2), Offered::Task(0, Locality::Any));
     assert_eq!(offer(&mut set, 0, 2), Offered::Task(2, Locality::Any));
     assert_eq!((offer(&mut set, 0, 2), set.waiting()), (Offered::Nothing, 0));
     // Tasks that wait for a node with executors have it back.
     set.add(1, &[NodeId(2)]);
-    set.recompute(WAIT, |node| node != NodeId(1));
+    set.recompute(WAIT, |node| node != NodeId(1), |_| false);
     assert_eq!(set.levels(), [Locality::Node, Locality::Any]);
 }
 
@@ -108,7 +108,7 @@ fn copies_come_last() {
     set.add_copy(0, vec![NodeId(1)]);
     set.add_copy(1, vec![NodeId(1)]);
     assert!(set.has_copy(0) && !set.has_copy(2));
-    let copy = |set: &mut TaskSet, node: u32| set.offer(Time::ZERO, NodeId(node), Locality::Any, |_| node != 1);
+    let copy = |set: &mut TaskSet, node: u32| set.offer(Time::ZERO, (0, NodeId(node)), Locality::Any, |_| node != 1);
     // A task that prefers a node still waits for it, and with it copies elsewhere.
     assert_eq!(copy(&mut set, 2), Offered::Held);
     assert_eq!(copy(&mut set, 1), Offered::Task(2, Locality::Node));
@@ -118,4 +118,45 @@ fn copies_come_last() {
     // The first is done.
     set.drop(0);
     assert_eq!((copy(&mut set, 2), set.wants()), (Offered::Nothing, false));
+}
+
+/// A task whose data an executor keeps waits for that executor, then for another on its node, then for none
+/// (`spark.locality.wait.process`, `.node`). Where no such task is left the level of executors is passed over at once
+/// (`moreTasksToRunIn`).
+#[test]
+fn a_task_waits_for_the_executor_that_keeps_its_data() {
+    let process = Time::from_secs(2);
+    let preferred = [vec![NodeId(1)], vec![NodeId(1)], vec![NodeId(1)], vec![NodeId(3)]];
+    let kept = || {
+        let mut set = TaskSet::new(Time::ZERO, &preferred, WAIT);
+        (0..3).for_each(|task| set.prefer(task, &[10], process));
+        set
+    };
+    let mut set = kept();
+    assert_eq!(set.levels(), [Locality::Process, Locality::Node, Locality::Any]);
+    let first = |set: &mut TaskSet, seconds: u64, executor: usize, node: u32| {
+        let now = Time::from_secs(seconds);
+        for most in set.levels() {
+            if let task @ Offered::Task(..) = set.offer(now, (executor, NodeId(node)), most, |_| false) {
+                return task;
+            }
+        }
+        Offered::Held
+    };
+    assert_eq!(first(&mut set, 0, 10, 1), Offered::Task(0, Locality::Process));
+    assert_eq!(first(&mut set, 1, 11, 1), Offered::Held);
+    assert_eq!(first(&mut set, 1, 12, 3), Offered::Held);
+    assert_eq!(first(&mut set, 2, 11, 1), Offered::Task(1, Locality::Node));
+    assert_eq!(first(&mut set, 4, 13, 2), Offered::Held);
+    assert_eq!(first(&mut set, 5, 13, 2), Offered::Task(2, Locality::Any));
+    // Those of executors are gone: the fourth waits for its node from now on, and not for an executor before.
+    let mut set = kept();
+    (0..3).for_each(|task| set.drop(task));
+    assert_eq!(first(&mut set, 1, 13, 2), Offered::Held);
+    assert_eq!(first(&mut set, 3, 13, 2), Offered::Held);
+    assert_eq!(first(&mut set, 4, 13, 2), Offered::Task(3, Locality::Any));
+    // The executor is lost.
+    let mut set = kept();
+    set.recompute(WAIT, |_| true, |executor| executor == 10);
+    assert_eq!(set.levels(), [Locality::Node, Locality::Any]);
 }
