@@ -272,18 +272,22 @@ impl Job {
     pub fn wants_again(&self) -> bool {
         self.waiting.again.iter().any(|&task| self.maps[task as usize].wanted > 0)
     }
-    /// How many waiting maps have a replica on each node, and in each rack.
+    /// How many waiting maps have a replica on each node, and in each rack. S3A says of a split that it is on
+    /// `localhost` (`FileSystem.getFileBlockLocations`).
     pub fn locations(&self, nodes: &Nodes) -> Locations {
         let mut locations = Locations::nowhere(nodes.len());
         for (task, split) in self.maps.iter().zip(&self.splits).filter(|(task, _)| task.wanted > 0) {
-            locations.add(task.wanted, &split.hosts, nodes);
+            match split.object {
+                Some(_) => locations.add_localhost(task.wanted, nodes),
+                None => locations.add(task.wanted, &split.hosts, nodes),
+            }
         }
         locations
     }
     pub fn locality(&self, map: u32, node: NodeId, nodes: &Nodes) -> Locality {
         let Split { hosts, object, .. } = &self.splits[map as usize];
         if object.is_some() {
-            return Locality::Remote;
+            return if nodes.only_rack().is_some() { Locality::Rack } else { Locality::Remote };
         }
         if hosts.contains(&node) || hosts.is_empty() {
             Locality::Node

@@ -47,6 +47,9 @@ pub struct YarnConfig {
     pub node_vcores: u32,
     /// `yarn.scheduler.minimum-allocation-mb` (1024): requests are rounded up to a multiple of it.
     pub minimum_allocation: Bytes,
+    /// Containers are handed out by a thread of the ResourceManager, and not at NodeManagers' heartbeats
+    /// (`yarn.scheduler.capacity.schedule-asynchronously.enable`: false, and true since Hadoop 3.5, YARN-7327).
+    pub asynchronous: bool,
     /// `yarn.resourcemanager.nodemanagers.heartbeat-interval-ms` (1 s).
     pub node_heartbeat: Time,
     /// `yarn.nm.liveness-monitor.expiry-interval-ms` (600 s): after this silence a node is lost.
@@ -69,6 +72,7 @@ impl Default for YarnConfig {
             node_memory: Bytes::from_mib(8_192),
             node_vcores: 8,
             minimum_allocation: Bytes::from_mib(1_024),
+            asynchronous: false,
             node_heartbeat: Time::from_secs(1),
             node_expiry: Time::from_secs(600),
             locality_delay: 40,

@@ -469,7 +469,7 @@ fn a_job_s_commit_takes_what_its_committer_asks_for() {
         let read: Bytes = succeeded(&records, TaskKind::Map).iter().map(|map| map.bytes.read_store).sum();
         assert_eq!((job.maps, read), (2, Bytes::from_mib(64)));
         assert!(counters(&world).stored >= written, "{:?} of {written:?}", counters(&world).stored);
-        assert!(succeeded(&records, TaskKind::Map).iter().all(|map| map.locality == Some(Locality::Remote)));
+        assert!(succeeded(&records, TaskKind::Map).iter().all(|map| map.locality == Some(Locality::Rack)));
         conserved(&world);
     }
 }
@@ -513,7 +513,7 @@ fn jobs_ask_for_what_hadoop_s_did() {
         let object_store = ObjectStoreConfig { node: NodeId(0), block_size: Bytes::from_mib(8), committer, ..store() };
         let config = Config { object_store, ..jobs::config(Generation::Yarn, vec![spec]) };
         // The tasks of the sort ran on both of two workers.
-        let mut world = World::new(config, Spec::new(if sorts { 3 } else { 4 }, 1), 1);
+        let mut world = World::new(config, Spec::new(if sorts { 2 } else { 4 }, 1), 1);
         let records = finish(&mut world);
         assert_eq!(records.jobs[0].state, JobState::Succeeded, "{}", records.jobs[0].reason);
         assert_eq!(Method::ALL.map(|method| requests(&world, method)), real, "{committer:?}: get, head, list, ...");
