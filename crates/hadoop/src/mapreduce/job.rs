@@ -6,7 +6,7 @@ use super::packing::Packing;
 use super::split::{JobInput, Keyed, Split, hosts_of, of_objects, splits};
 use crate::context::Nodes;
 use crate::hdfs::Hdfs;
-use crate::ids::{ApplicationId, AttemptId, JobId, NodeId};
+use crate::ids::{ApplicationId, AttemptId, JobId, NodeId, WriteId};
 use crate::numbers::count;
 use crate::object_store::Stride;
 use crate::platform::Platform;
@@ -105,6 +105,10 @@ pub(crate) struct Job {
     pub timeout_at: Time,
     /// Its reducers have been asked for.
     pub reduces_released: bool,
+    /// The requests by which its AppMaster makes its output's folders, while they are under way.
+    pub set_up: Option<WriteId>,
+    /// Its tasks may begin.
+    pub begun: bool,
     /// Its output in the object store is there to see.
     pub committed: bool,
     waiting: WaitingMaps,
@@ -177,6 +181,8 @@ impl Job {
             events: Vec::new(),
             timeout_at: Time::MAX,
             reduces_released: false,
+            set_up: None,
+            begun: false,
             committed: false,
             waiting: WaitingMaps { by_node: vec![Vec::new(); nodes], ..WaitingMaps::default() },
             waiting_reduces: VecDeque::new(),
