@@ -59,8 +59,8 @@ pub struct YarnConfig {
     pub locality_delay: u32,
     /// Containers that a node's heartbeat may be given in all
     /// (`yarn.scheduler.capacity.per-node-heartbeat.maximum-container-assignments`,
-    /// `yarn.scheduler.fair.assignmultiple`). One here: in the recorded jobs tasks spread one by one, and some ran
-    /// rack-local beside nodes with room.
+    /// `yarn.scheduler.fair.assignmultiple`). One here: in recorded jobs tasks spread one by one, and some ran rack-local
+    /// beside nodes with room. Those of Hadoop 3.5 were scheduled by a thread, of which each offer is of one container.
     pub containers_per_heartbeat: u32,
     /// `yarn.scheduler.capacity.per-node-heartbeat.maximum-offswitch-assignments` (1).
     pub off_switch_per_heartbeat: u32,
