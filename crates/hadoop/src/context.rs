@@ -66,6 +66,11 @@ impl Nodes {
     pub const fn rack_count(&self) -> usize {
         self.racks
     }
+    /// The rack of all workers, if they are in one.
+    pub fn only_rack(&self) -> Option<u32> {
+        let first = self.infos.get(1)?;
+        (self.racks == 1).then_some(first.rack)
+    }
     /// A node's rack.
     pub fn rack(&self, node: NodeId) -> u32 {
         self.info(node).rack

@@ -263,6 +263,9 @@ section! {
         spare_batteries: Option<f64> = None, 0.001..=1.0;
         /// A job that gets no container for this long takes spared workers too.
         spare_patience: Time = Time::from_secs(60), Time::ZERO..=Time::from_secs(86_400);
+        /// Containers are handed out by a thread of the ResourceManager, and not at NodeManagers' heartbeats (yarn:
+        /// `yarn.scheduler.capacity.schedule-asynchronously.enable`, by default since Hadoop 3.5).
+        asynchronous: bool = false;
         /// Offers that a job declines while it waits for a local container (yarn:
         /// `yarn.scheduler.capacity.node-locality-delay`).
         locality_delay: u32 = 40, 0..=1_000_000;

@@ -95,9 +95,12 @@ section! {
         /// CPU time to load and start it in a process, on a core of speed 1: its classes, Amazon's library, a connection
         /// pool. A task that reads or writes objects has it before its own work, an AppMaster before it launches the job.
         start: Time = Time::from_ms(1300), START;
-        /// CPU time before the first request of a task's output stream, on a core of speed 1: the classes that write,
-        /// rename and delete.
+        /// CPU time before the first request of a task's output stream, and of the output's folders in the AppMaster, on
+        /// a core of speed 1: the classes that write, rename and delete.
         write_start: Time = Time::from_ms(350), START;
+        /// CPU time of a request in a process that has made few, on a core of speed 1. It falls with the cube root of
+        /// their number from the 34th on, to a third at the 1,200th.
+        request_cpu: Time = Time::from_ms(8), START;
         /// Length of a split (`fs.s3a.block.size`).
         block: Bytes = Bytes::from_mib(32), Bytes::new(512)..=Bytes::from_mib(1 << 20);
         /// How it reads.

@@ -145,6 +145,9 @@ impl MapReduce {
             return platform.ctx.timer(due, Request::Master(job, master, MasterRequest::HeartbeatDue));
         }
         // Its first heartbeat leaves before the job's tasks exist: they are in the second.
+        if self.jobs[job.0 as usize].record.launch.is_some() {
+            self.sets_up_objects(platform, job);
+        }
         self.launch_job(platform, job);
         self.resume(platform, job);
         self.heartbeat_in(platform.ctx, job, master);
@@ -248,6 +251,7 @@ impl MapReduce {
     fn on_master_lost(&mut self, platform: &mut Platform, job: JobId, lost: u32, again: bool) {
         self.drop_history(platform, job);
         platform.store.abort_commit(platform.ctx, job);
+        self.drop_set_up(platform, job);
         let running: Vec<AttemptId> = self.running(job).collect();
         for id in running {
             let attempt = &self.attempts[id.0 as usize];

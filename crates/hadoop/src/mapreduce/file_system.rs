@@ -190,21 +190,41 @@ impl MapReduce {
             self.files[id.0 as usize].partitions = Some(platform.store.add_object(bytes));
         }
     }
-    /// A job's AppMaster is up: it makes the folders of the job's output in the object store.
-    pub(super) fn set_up_objects(&self, platform: &mut Platform, id: JobId) {
-        let job = &self.jobs[id.0 as usize];
-        if job.spec.writes_objects()
-            && let Some(process) = platform.yarn.master_process(job.application)
-        {
-            platform.store.set_up(platform.ctx, process, job.spec.before());
+    /// A job's AppMaster makes the folders of the job's output in the object store. Whether the job's tasks wait for
+    /// that: those of a recorded plan begin when they did.
+    pub(super) fn sets_up_objects(&mut self, platform: &mut Platform, id: JobId) -> bool {
+        let job = &mut self.jobs[id.0 as usize];
+        let process = platform.yarn.master_process(job.application).filter(|_| job.spec.writes_objects());
+        let Some(process) = process else { return false };
+        job.set_up = Some(platform.store.set_up(platform.ctx, process, job.spec.before(), Writer::SetUp(id)));
+        !self.config.replays.contains_key(&id)
+    }
+    /// The folders of a job's output are there, or could not be made.
+    pub(super) fn on_set_up(&mut self, platform: &mut Platform, id: JobId, done: bool) {
+        let job = &mut self.jobs[id.0 as usize];
+        job.set_up = None;
+        if job.is_over() {
+            return;
+        }
+        if done {
+            return self.begin_tasks(platform, id);
+        }
+        self.finish_job(platform, id, JobState::Failed, "the folders of its output could not be made".to_owned());
+    }
+    /// The AppMaster is lost, and what it made of the output's folders with it.
+    pub(super) fn drop_set_up(&mut self, platform: &mut Platform, id: JobId) {
+        if let Some(write) = self.jobs[id.0 as usize].set_up.take() {
+            platform.store.abort_write(platform.ctx, write);
         }
     }
     /// The commit of a job's output is over.
     pub(crate) fn on_job_committed(&mut self, platform: &mut Platform, id: JobId, done: bool) {
-        let job = &mut self.jobs[id.0 as usize];
+        let job = &self.jobs[id.0 as usize];
         if job.is_over() || !job.is_complete() {
             return;
         }
+        self.drop_set_up(platform, id);
+        let job = &self.jobs[id.0 as usize];
         if let Some(process) = platform.yarn.master_process(job.application) {
             platform.store.exit(platform.ctx, process);
         }
@@ -213,7 +233,6 @@ impl MapReduce {
             job.committed = true;
             return self.after(platform, id);
         }
-        let reason = "its output could not be committed".to_owned();
-        self.finish_job(platform, id, JobState::Failed, reason);
+        self.finish_job(platform, id, JobState::Failed, "its output could not be committed".to_owned());
     }
 }

@@ -153,7 +153,6 @@ impl MapReduce {
 
     /// The AppMaster is up: it writes the job's configuration beside the history to come.
     pub(crate) fn open_history(&mut self, platform: &mut Platform, job: JobId) {
-        self.set_up_objects(platform, job);
         let files = &mut self.files[job.0 as usize];
         files.due = VecDeque::from([self.config.job_conf]);
         files.writing = None;

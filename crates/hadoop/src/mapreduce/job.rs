@@ -6,7 +6,7 @@ use super::packing::Packing;
 use super::split::{JobInput, Keyed, Split, hosts_of, of_objects, splits};
 use crate::context::Nodes;
 use crate::hdfs::Hdfs;
-use crate::ids::{ApplicationId, AttemptId, JobId, NodeId};
+use crate::ids::{ApplicationId, AttemptId, JobId, NodeId, WriteId};
 use crate::numbers::count;
 use crate::object_store::Stride;
 use crate::platform::Platform;
@@ -105,6 +105,10 @@ pub(crate) struct Job {
     pub timeout_at: Time,
     /// Its reducers have been asked for.
     pub reduces_released: bool,
+    /// The requests by which its AppMaster makes its output's folders, while they are under way.
+    pub set_up: Option<WriteId>,
+    /// Its tasks may begin.
+    pub begun: bool,
     /// Its output in the object store is there to see.
     pub committed: bool,
     waiting: WaitingMaps,
@@ -177,6 +181,8 @@ impl Job {
             events: Vec::new(),
             timeout_at: Time::MAX,
             reduces_released: false,
+            set_up: None,
+            begun: false,
             committed: false,
             waiting: WaitingMaps { by_node: vec![Vec::new(); nodes], ..WaitingMaps::default() },
             waiting_reduces: VecDeque::new(),
@@ -272,18 +278,22 @@ impl Job {
     pub fn wants_again(&self) -> bool {
         self.waiting.again.iter().any(|&task| self.maps[task as usize].wanted > 0)
     }
-    /// How many waiting maps have a replica on each node, and in each rack.
+    /// How many waiting maps have a replica on each node, and in each rack. S3A says of a split that it is on
+    /// `localhost` (`FileSystem.getFileBlockLocations`).
     pub fn locations(&self, nodes: &Nodes) -> Locations {
         let mut locations = Locations::nowhere(nodes.len());
         for (task, split) in self.maps.iter().zip(&self.splits).filter(|(task, _)| task.wanted > 0) {
-            locations.add(task.wanted, &split.hosts, nodes);
+            match split.object {
+                Some(_) => locations.add_localhost(task.wanted, nodes),
+                None => locations.add(task.wanted, &split.hosts, nodes),
+            }
         }
         locations
     }
     pub fn locality(&self, map: u32, node: NodeId, nodes: &Nodes) -> Locality {
         let Split { hosts, object, .. } = &self.splits[map as usize];
         if object.is_some() {
-            return Locality::Remote;
+            return if nodes.only_rack().is_some() { Locality::Rack } else { Locality::Remote };
         }
         if hosts.contains(&node) || hosts.is_empty() {
             Locality::Node

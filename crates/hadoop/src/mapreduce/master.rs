@@ -57,6 +57,15 @@ impl MapReduce {
         }
         job.record.launch = Some(platform.ctx.now);
         job.locate(platform.hdfs);
+        if !self.sets_up_objects(platform, id) {
+            self.begin_tasks(platform, id);
+        }
+    }
+    /// The job's tasks may begin.
+    pub(super) fn begin_tasks(&mut self, platform: &mut Platform, id: JobId) {
+        if std::mem::replace(&mut self.jobs[id.0 as usize].begun, true) {
+            return;
+        }
         // What runs in the AppMaster follows from its launch, recorded or not.
         if !self.goes_uber(platform, id) && !self.begin_plan(platform.ctx, id) {
             let job = &mut self.jobs[id.0 as usize];

@@ -334,6 +334,10 @@ impl MapReduce {
             (Writer::History(job), WriteNews::Closed | WriteNews::Failed) => {
                 self.history_written(platform, job, write);
             }
+            (Writer::SetUp(_), WriteNews::Room) => {}
+            (Writer::SetUp(job), WriteNews::Closed | WriteNews::Failed) => {
+                self.on_set_up(platform, job, news == WriteNews::Closed);
+            }
         }
     }
 }

@@ -175,4 +175,6 @@ pub enum Writer {
     Upload(JobId),
     /// A file of a job's history.
     History(JobId),
+    /// The folders of a job's output, which its AppMaster makes in the object store.
+    SetUp(JobId),
 }

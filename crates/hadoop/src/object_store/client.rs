@@ -5,7 +5,7 @@
 //! handshakes of TCP and, in one round trip, of TLS 1.3 (RFC 8446, 2). Bodies to the store leave after `100 Continue`
 //! (`fs.s3a.connection.expect.continue`), so that one that is throttled sends none.
 
-use super::request::{Channel, Message, Method};
+use super::request::{Channel, Message, Method, Request};
 use super::{ObjectStore, wire};
 use crate::context::Context;
 use crate::effect::{End, Service};
@@ -60,7 +60,7 @@ impl Ask {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
-    /// It waits for a connection.
+    /// Its client is at work on it, or it waits for a connection.
     Queued,
     /// Its connection is being opened.
     Opening,
@@ -131,6 +131,8 @@ pub(super) struct Pool {
     idle: Vec<(ConnId, Time)>,
     /// All that are open.
     open: u32,
+    /// Requests that the process has made.
+    made: u32,
     pub queue: VecDeque<HttpId>,
 }
 
@@ -163,7 +165,14 @@ impl ObjectStore {
             failed: 0,
         };
         self.https.insert(id, http);
-        self.connect(ctx, id);
+        let pool = self.pools.entry(process).or_default();
+        let work = self.config.cpu_of(pool.made);
+        pool.made = pool.made.saturating_add(1);
+        if work > Time::ZERO {
+            ctx.compute(process.node, work, Request::Prepared(id));
+        } else {
+            self.connect(ctx, id);
+        }
         id
     }
 

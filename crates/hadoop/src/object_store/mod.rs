@@ -186,6 +186,7 @@ impl ObjectStore {
 
     pub(crate) fn on_answer(&mut self, ctx: &mut Context, request: Request) {
         match request {
+            Request::Prepared(http) => self.connect(ctx, http),
             Request::Ready { http, attempt } => self.ready(ctx, http, attempt),
             Request::Paced { http, attempt } => self.pace_due(ctx, http, attempt),
             Request::Again(http) => self.again(ctx, http),

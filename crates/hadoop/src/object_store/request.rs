@@ -6,6 +6,8 @@ use crate::ids::{HttpId, Process, WriteId};
 #[allow(missing_docs, reason = "the text of a variant says what its fields are")]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Request {
+    /// The client has a request's header ready.
+    Prepared(HttpId),
     /// The store has an answer ready, to this one of a request's attempts.
     Ready { http: HttpId, attempt: u32 },
     /// The next piece of a body may leave, by the rate of the connection.

@@ -102,7 +102,7 @@ impl ObjectStore {
         self.writes.insert(id, write);
         id
     }
-    /// The next request before the first byte, or the stream is open.
+    /// The next request before the first byte, or the stream is open; or the first one of a set-up.
     pub(super) fn next_of_creation(&mut self, ctx: &mut Context, id: WriteId) {
         let Some(write) = self.writes.get_mut(&id) else { return };
         if !write.steps.is_empty() {
@@ -130,9 +130,12 @@ impl ObjectStore {
     pub fn look_before_submission(&mut self, ctx: &mut Context, process: Process, input: bool, output: Option<Before>) {
         self.errand(ctx, process, submit_steps(input, output));
     }
-    /// An AppMaster makes the folders of a job's output.
-    pub fn set_up(&mut self, ctx: &mut Context, process: Process, before: Before) {
-        self.errand(ctx, process, setup_steps(&self.config, before));
+    /// An AppMaster makes the folders of a job's output. [`WriteNews::Closed`] or [`WriteNews::Failed`] follows.
+    pub fn set_up(&mut self, ctx: &mut Context, process: Process, before: Before, owner: impl Into<Writer>) -> WriteId {
+        let steps = setup_steps(&self.config, before);
+        let id = self.open_write(process, Some(owner.into()), Stage::Committing, steps);
+        ctx.compute(process.node, self.config.write_start_cpu, Request::Created(id));
+        id
     }
     /// Requests for which nobody waits.
     fn errand(&mut self, ctx: &mut Context, process: Process, steps: VecDeque<Step>) {

@@ -9,8 +9,8 @@ use crate::record::Locality;
 use des::Index;
 
 /// A request that a node's offer may serve.
-struct Choice {
-    role: Role,
+pub(super) struct Choice {
+    pub role: Role,
     resources: Resources,
     locality: Locality,
     /// Its request says where containers would be near their input.
@@ -23,24 +23,7 @@ impl Yarn {
         let mut masters = Vec::new();
         let mut off_switch = 0;
         for _ in 0..self.config.containers_per_heartbeat {
-            let shares = (0..)
-                .zip(&self.applications)
-                .filter(|(_, application)| application.state == State::Running)
-                .map(|(user, application)| Share {
-                    user,
-                    submit: application.spec.submit,
-                    used: application.used.get(),
-                    weight: application.spec.weight,
-                })
-                .collect();
-            let anywhere = off_switch < self.config.off_switch_per_heartbeat;
-            let granted = order(self.scheduler.policy, shares).into_iter().map(ApplicationId::from_usize).find_map(
-                |application| {
-                    let choice = self.choose(ctx, application, node, anywhere)?;
-                    Some((self.grant(ctx, application, node, &choice), choice))
-                },
-            );
-            match granted {
+            match self.offer(ctx, node, off_switch < self.config.off_switch_per_heartbeat) {
                 None => break,
                 Some((container, Choice { role: Role::Master, .. })) => masters.push(container),
                 Some((_, Choice { locality: Locality::Remote, .. })) => off_switch += 1,
@@ -48,6 +31,23 @@ impl Yarn {
             }
         }
         masters
+    }
+    /// Offers a node to the applications in order; the container that it is granted, if one takes it.
+    pub(super) fn offer(&mut self, ctx: &Context, node: NodeId, anywhere: bool) -> Option<(ContainerId, Choice)> {
+        let shares = (0..)
+            .zip(&self.applications)
+            .filter(|(_, application)| application.state == State::Running)
+            .map(|(user, application)| Share {
+                user,
+                submit: application.spec.submit,
+                used: application.used.get(),
+                weight: application.spec.weight,
+            })
+            .collect();
+        order(self.scheduler.policy, shares).into_iter().map(ApplicationId::from_usize).find_map(|application| {
+            let choice = self.choose(ctx, application, node, anywhere)?;
+            Some((self.grant(ctx, application, node, &choice), choice))
+        })
     }
     /// The request of an application that the node serves, if one does.
     fn choose(&mut self, ctx: &Context, id: ApplicationId, node: NodeId, anywhere: bool) -> Option<Choice> {

@@ -39,12 +39,25 @@ pub struct Locations {
     pub by_node: Vec<u32>,
     /// By rack.
     pub by_rack: BTreeMap<u32, u32>,
+    /// Hosts and racks that are named and that the cluster has not.
+    pub unknown: usize,
 }
 
 impl Locations {
     /// None on any of so many nodes.
     pub fn nowhere(nodes: usize) -> Self {
-        Self { by_node: vec![0; nodes], by_rack: BTreeMap::new() }
+        Self { by_node: vec![0; nodes], by_rack: BTreeMap::new(), unknown: 0 }
+    }
+    /// `count` containers more would be local on `localhost`, which is none of the nodes. It is in the default rack:
+    /// that of all nodes where they are in one.
+    pub fn add_localhost(&mut self, count: u32, nodes: &Nodes) {
+        match nodes.only_rack() {
+            Some(rack) => {
+                *self.by_rack.entry(rack).or_default() += count;
+                self.unknown = 1;
+            }
+            None => self.unknown = 2,
+        }
     }
     /// `count` containers more would be local on these nodes, and in their racks.
     pub fn add(&mut self, count: u32, hosts: &[NodeId], nodes: &Nodes) {
@@ -62,9 +75,9 @@ impl Locations {
     fn nodes(&self) -> usize {
         self.by_node.iter().filter(|&&count| count > 0).count()
     }
-    /// How many nodes and racks are named.
+    /// How many hosts and racks are named.
     pub(super) fn places(&self) -> usize {
-        self.nodes() + self.by_rack.values().filter(|&&count| count > 0).count()
+        self.nodes() + self.unknown + self.by_rack.values().filter(|&&count| count > 0).count()
     }
     pub(super) fn names_node(&self, node: NodeId) -> bool {
         self.by_node.get(node.0 as usize).is_some_and(|&count| count > 0)
@@ -203,6 +216,11 @@ impl Application {
     }
     pub fn request_mut(&mut self, priority: u32) -> Option<&mut ContainerRequest> {
         self.requests.iter_mut().find(|request| request.priority == priority)
+    }
+    /// Whether it asks for anything.
+    pub fn wants(&self) -> bool {
+        self.state == State::Running
+            && (self.wants_master.is_some() || self.requests.iter().any(|request| request.count > 0))
     }
     /// Since when it has waited for what it asks for.
     pub fn waits_since(&self) -> Time {

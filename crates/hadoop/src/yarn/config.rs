@@ -47,6 +47,9 @@ pub struct YarnConfig {
     pub node_vcores: u32,
     /// `yarn.scheduler.minimum-allocation-mb` (1024): requests are rounded up to a multiple of it.
     pub minimum_allocation: Bytes,
+    /// Containers are handed out by a thread of the ResourceManager, and not at NodeManagers' heartbeats
+    /// (`yarn.scheduler.capacity.schedule-asynchronously.enable`: false, and true since Hadoop 3.5, YARN-7327).
+    pub asynchronous: bool,
     /// `yarn.resourcemanager.nodemanagers.heartbeat-interval-ms` (1 s).
     pub node_heartbeat: Time,
     /// `yarn.nm.liveness-monitor.expiry-interval-ms` (600 s): after this silence a node is lost.
@@ -56,8 +59,8 @@ pub struct YarnConfig {
     pub locality_delay: u32,
     /// Containers that a node's heartbeat may be given in all
     /// (`yarn.scheduler.capacity.per-node-heartbeat.maximum-container-assignments`,
-    /// `yarn.scheduler.fair.assignmultiple`). One here: in the recorded jobs tasks spread one by one, and some ran
-    /// rack-local beside nodes with room.
+    /// `yarn.scheduler.fair.assignmultiple`). One here: in recorded jobs tasks spread one by one, and some ran rack-local
+    /// beside nodes with room. Those of Hadoop 3.5 were scheduled by a thread, of which each offer is of one container.
     pub containers_per_heartbeat: u32,
     /// `yarn.scheduler.capacity.per-node-heartbeat.maximum-offswitch-assignments` (1).
     pub off_switch_per_heartbeat: u32,
@@ -69,6 +72,7 @@ impl Default for YarnConfig {
             node_memory: Bytes::from_mib(8_192),
             node_vcores: 8,
             minimum_allocation: Bytes::from_mib(1_024),
+            asynchronous: false,
             node_heartbeat: Time::from_secs(1),
             node_expiry: Time::from_secs(600),
             locality_delay: 40,

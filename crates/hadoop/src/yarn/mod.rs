@@ -10,6 +10,7 @@ mod app_master;
 mod application;
 mod config;
 mod nodes;
+mod passes;
 pub(crate) mod request;
 mod resource_manager;
 pub(crate) mod scheduler;
@@ -28,6 +29,7 @@ use crate::rpc;
 use application::Application;
 use des::{Index, RandomStream};
 use nodes::NodeTracker;
+use passes::Passes;
 use units::{Bytes, Time};
 
 /// Ports of the ResourceManager's servers, and of each NodeManager's.
@@ -96,6 +98,8 @@ pub struct Yarn {
     charges: Charges,
     /// When NodeManagers first speak.
     phases: RandomStream,
+    /// The scheduling thread, where there is one.
+    passes: Passes,
     /// Its daemons run.
     runs: bool,
     /// What the frameworks have not been told yet.
@@ -111,6 +115,7 @@ impl Yarn {
             applications: Vec::new(),
             charges: Charges::new(scheduler.spare, nodes),
             phases: RandomStream::new(seed, "yarn/heartbeat-phase", 0),
+            passes: Passes::new(seed),
             runs: false,
             news: Vec::new(),
         }

@@ -129,6 +129,10 @@ impl NodeTracker {
     pub fn is_active(&self, node: NodeId) -> bool {
         self.nodes[node.0 as usize].last_heartbeat.is_some()
     }
+    /// Whether an active node's last heartbeat came within this time.
+    pub fn spoke_within(&self, now: Time, node: NodeId, time: Time) -> bool {
+        self.nodes[node.0 as usize].last_heartbeat.is_some_and(|last| now.saturating_sub(last) <= time)
+    }
     /// Whether an active node has been silent for the expiry interval.
     pub fn is_expired(&self, now: Time, node: NodeId, expiry: Time) -> bool {
         self.nodes[node.0 as usize].last_heartbeat.is_some_and(|last| last.saturating_add(expiry) <= now)

@@ -10,6 +10,8 @@ pub enum Request {
     HeartbeatDue { node: NodeId, life: u32 },
     /// The ResourceManager looks for silent NodeManagers.
     ExpiryDue,
+    /// The ResourceManager's scheduling thread passes over the nodes.
+    PassDue,
 }
 
 /// A call to the ResourceManager or a NodeManager.

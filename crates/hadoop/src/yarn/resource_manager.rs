@@ -79,6 +79,7 @@ impl Yarn {
                 let request = Bytes::new(HEARTBEAT + PER_CONTAINER * completed);
                 Self::call(ctx, from, to, (request, SMALL), Call::NodeHeartbeat(node));
             }
+            Request::PassDue => self.pass(ctx),
             Request::ExpiryDue => {
                 let expiry = self.config.node_expiry;
                 for node in ctx.nodes.workers() {
@@ -101,6 +102,7 @@ impl Yarn {
             Call::Submit(application) => {
                 let application = self.application_mut(application);
                 application.wants_master = Some(application.submitted);
+                self.pass_soon(ctx);
             }
             Call::NodeHeartbeat(node) => self.on_heartbeat(ctx, node, id),
             Call::StartMaster(container) => {
@@ -193,7 +195,7 @@ impl Yarn {
     // === The ResourceManager ===
 
     /// A NodeManager's heartbeat is at the ResourceManager: containers that have ended are freed, and the node is
-    /// offered to the applications.
+    /// offered to the applications, at once or by the scheduling thread.
     fn on_heartbeat(&mut self, ctx: &mut Context, node: NodeId, call: CallId) {
         if self.tracker.registers_anew(node) {
             // It has restarted: what ran there is gone.
@@ -204,14 +206,19 @@ impl Yarn {
         for container in self.tracker.reported(node) {
             self.free(container);
         }
-        let masters = self.allocate(ctx, node);
+        let masters = if self.config.asynchronous {
+            self.pass_soon(ctx);
+            Vec::new()
+        } else {
+            self.allocate(ctx, node)
+        };
         let stopped = self.tracker.to_clean_up(node) as u64;
         rpc::set_reply(ctx, call, Bytes::new(SMALL.get() + PER_CONTAINER * stopped));
         for master in masters {
             self.start_master(ctx, master);
         }
     }
-    fn start_master(&self, ctx: &mut Context, container: ContainerId) {
+    pub(super) fn start_master(&self, ctx: &mut Context, container: ContainerId) {
         let from = Process { node: ctx.nodes.master(), id: RM_PROCESS };
         let to = Server { node: self.container(container).node, port: NODE_MANAGER };
         Self::call(ctx, from, to, (LAUNCH_CONTEXT, SMALL), Call::StartMaster(container));
@@ -239,6 +246,7 @@ impl Yarn {
         rpc::set_reply(ctx, call, Bytes::new(SMALL.get() + 2 * PER_CONTAINER * granted.len() as u64));
         let lost_nodes = std::mem::take(&mut application.lost_nodes);
         application.reply = Allocation { granted, lost_nodes, headroom };
+        self.pass_soon(ctx);
     }
     /// The ResourceManager knows that a container has ended.
     fn free(&mut self, id: ContainerId) {

@@ -66,6 +66,10 @@ impl MissedOffers {
         let wait = (f64::from(wanted.containers) * factor).min(nodes as f64);
         wanted.places == 0 || f64::from(self.with_this()) > wait
     }
+    /// How many were let pass.
+    pub fn count(self) -> u32 {
+        self.0
+    }
     fn with_this(self) -> u32 {
         self.0.saturating_add(1)
     }
@@ -143,6 +147,13 @@ mod tests {
         assert!(!after(1).takes_any(4, Wanted { containers: 2, places: 4 }));
         assert!(after(2).takes_any(4, Wanted { containers: 2, places: 4 }));
         assert!(after(1).takes_any(4, Wanted { containers: 1, places: 3 }));
+        // Two maps of objects on two nodes name `localhost` and the rack: the third offer is taken for the rack, and
+        // then for the other map the second one, for any place, as the ResourceManager of 3.5.0 logs it.
+        let objects = |containers: u32| Wanted { containers, places: 2 };
+        assert!(!after(1).takes_rack(40, 2) && !after(1).takes_any(2, objects(2)));
+        assert!(after(2).takes_rack(40, 2));
+        assert!(!after(0).takes_any(2, objects(1)));
+        assert!(after(1).takes_any(2, objects(1)) && !after(1).takes_rack(40, 2));
         let mut offers = after(5);
         offers.assigned(Locality::Remote);
         assert!(offers.takes_rack(3, 10), "a container far away does not start the count anew");

@@ -11,6 +11,7 @@ mod mapreduce_faults;
 mod mapreduce_scheduling;
 mod object_chaos;
 mod object_store;
+mod passes;
 mod placement;
 mod recorded;
 mod rpc;

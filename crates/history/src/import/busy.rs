@@ -4,7 +4,8 @@
 //! the machine could give it; what it counted, and the start of its JVM, is what it is known to have taken. On a quiet
 //! cluster the two are near. Where much is left over, either other work had it, or the tasks waited for the network or
 //! a disk and could not take it. The history tells them apart by the AppMaster: its start moves no bytes to speak of,
-//! so it lasts longer only where the cores are taken.
+//! so it lasts longer only where the cores are taken. How long maps wait for the link before an object store is known at
+//! least: as long as their bytes take on it.
 
 use super::calibrate::Given;
 use super::hosts::Hosts;
@@ -47,10 +48,11 @@ pub fn contention(job: &JobHistory, hosts: &Hosts, given: &Given) -> Contention 
     let worked = counted + maps.iter().map(|map| received(map, given)).sum::<f64>();
     let starts = given.start * maps.len() as f64;
     let known = worked + starts;
+    let ready = 1.0 - waits_for_store(&maps, counted, given);
     let could = |machines: &Machines| -> f64 {
         let all = work(job, hosts, machines, given.start);
         let maps = each_attempt(job).zip(all).filter(|((map, a), _)| *map && a.state == AttemptState::Succeeded);
-        maps.map(|(_, Work { first, second, .. })| first + second).sum()
+        ready * maps.map(|(_, Work { first, second, .. })| first + second).sum::<f64>()
     };
     let quiet = could(&given.machines);
     if counted <= 0.0 || quiet - worked <= MOST_STARTS * starts || quiet - known <= UNCOUNTED * quiet {
@@ -76,6 +78,20 @@ pub fn contention(job: &JobHistory, hosts: &Hosts, given: &Given) -> Contention 
     } else {
         Contention::Waits { seconds }
     }
+}
+
+/// The part of their time in which maps waited for the link before the object store, at least: those that ran side by
+/// side while it carried what they read at its full rate, less all that they computed.
+fn waits_for_store(maps: &[&Attempt], counted: f64, given: &Given) -> f64 {
+    let Some(rate) = given.store_rate.filter(|rate| *rate > 0.0) else { return 0.0 };
+    let times = || maps.iter().filter_map(|map| map.start_ms.zip(map.finish_ms));
+    let took: f64 = times().map(|(start, finish)| finish.saturating_sub(start) as f64 / 1e3).sum();
+    let (begin, end) = (times().map(|(start, _)| start).min(), times().map(|(_, finish)| finish).max());
+    let Some((begin, end)) = begin.zip(end).filter(|(begin, end)| end > begin && took > 0.0) else { return 0.0 };
+    let side_by_side = took / (end.saturating_sub(begin) as f64 / 1e3);
+    let bytes: f64 = maps.iter().map(|map| map.counters.count("HDFS_BYTES_READ") as f64).sum();
+    let waited = side_by_side * bytes * 8.0 / rate - counted;
+    (waited / took).clamp(0.0, 1.0)
 }
 
 /// The part of a core that each of `runnable` tasks gets beside so many threads of other work for each core.

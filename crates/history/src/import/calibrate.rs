@@ -121,6 +121,8 @@ pub struct Given {
     pub master_start: f64,
     /// The least rate of a worker's link, in bit/s.
     pub rate: f64,
+    /// The rate of the link before the object store that has the maps' input, in bit/s; none if it is elsewhere.
+    pub store_rate: Option<f64>,
     /// CPU time of a DataNode to receive a replica, in nanoseconds per byte. It is simulated separately and is no cost
     /// of the job.
     pub receive: f64,

@@ -287,7 +287,7 @@ pub fn apply(
         (Time::ZERO, Time::ZERO, Time::ZERO, Time::ZERO);
     (settings.first_start_delays, settings.start_delays) = (Vec::new(), Vec::new());
     if let Some(store) = &mut scenario.object_store {
-        (store.s3a.start, store.s3a.write_start) = (Time::ZERO, Time::ZERO);
+        (store.s3a.start, store.s3a.write_start, store.s3a.request_cpu) = (Time::ZERO, Time::ZERO, Time::ZERO);
     }
     note("mapreduce.jvm-start", "part of the recorded times, as are the three below");
     note("mapreduce.speculative", "the plan has the second attempts that there were");

@@ -200,6 +200,7 @@ pub fn import(job: &JobHistory, sources: &Sources) -> Result<Imported, ImportErr
         start: (scenario.mapreduce.jvm_start + client).as_secs_f64(),
         master_start: (scenario.mapreduce.jvm_start + scenario.mapreduce.am_start + client_of_master).as_secs_f64(),
         rate: least_rate(&scenario),
+        store_rate: stored.rate(&scenario),
         receive: HdfsConfig::default().receive_cpu * 1e9,
     };
     let compression = MapCompression::of(job, sources.settings.as_ref());

@@ -85,6 +85,12 @@ impl Stored {
         [self.input || self.output, self.output].map(|touches| if touches { start } else { Time::ZERO })
     }
 
+    /// The rate of the link behind which the input lies, in bit/s.
+    pub(super) fn rate(self, scenario: &Scenario) -> Option<f64> {
+        let store = scenario.object_store.as_ref().filter(|_| self.input)?;
+        Some(store.rate.as_bps() as f64)
+    }
+
     /// The length of blocks in which the input lies.
     pub(super) fn block(self, scenario: &Scenario) -> units::Bytes {
         match &scenario.object_store {

@@ -299,6 +299,10 @@ fn a_job_on_an_object_store_keeps_its_volumes_and_its_place() {
         let shuffled = job.counters.count("REDUCE_SHUFFLE_BYTES") as f64;
         assert!((of.reduce_ratio.unwrap() * shuffled / written as f64 - 1.0).abs() < 0.02, "{name}");
 
+        // The machine had a load average of 28 to 30 throughout. That maps waited for the link before the store, 13 s at
+        // 10 Mbit/s, is no load: by all four jobs other work had as much.
+        assert!((2.5..4.5).contains(&imported.scenario.node.load), "{name}: {}", imported.scenario.node.load);
+
         let from = cluster.find("[object-store]").expect("a store");
         let to = from + cluster[from..].find("\n[mapreduce]").or_else(|| cluster[from..].find("\n[job]")).unwrap();
         let without = format!("{}{}", &cluster[..from], &cluster[to..]).replace("input-store = \"object-store\"\n", "");

@@ -130,6 +130,7 @@ fn yarn(scenario: &Scenario) -> YarnConfig {
         node_memory: settings.node_memory.unwrap_or_else(|| scenario.node_memory(&scenario.nodes()[1])),
         node_vcores: settings.node_vcores,
         minimum_allocation: settings.minimum_allocation,
+        asynchronous: settings.asynchronous,
         node_heartbeat: settings.heartbeat.unwrap_or(defaults.node_heartbeat),
         node_expiry: settings.node_expiry,
         locality_delay: settings.locality_delay,

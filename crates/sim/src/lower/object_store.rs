@@ -38,6 +38,7 @@ pub(super) fn config(scenario: &Scenario) -> ObjectStoreConfig {
         prefixes: store.prefixes,
         start_cpu: s3a.start,
         write_start_cpu: s3a.write_start,
+        request_cpu: s3a.request_cpu,
         block_size: s3a.block,
         input_policy: match s3a.input_policy {
             scenario::InputPolicy::Sequential => InputPolicy::Sequential,

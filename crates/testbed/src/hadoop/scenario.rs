@@ -94,6 +94,8 @@ impl Machine {
         ];
         let of_map_reduce = [
             ("mapreduce.heartbeat", "\"200 ms\"".to_owned()),
+            // As by default in the Hadoop that runs.
+            ("mapreduce.asynchronous", "true".to_owned()),
             ("mapreduce.reducers", workers.to_string()),
             ("mapreduce.node-memory", format!("\"{} MiB\"", memory / 128 * 128)),
             ("mapreduce.node-vcores", "4".to_owned()),

@@ -222,7 +222,11 @@ fn capacity(scenario: &Scenario) -> Properties {
         ),
     ];
     let mut properties: Properties = prefix.map(|(name, value)| (name, value.to_owned())).into();
-    properties.push(("yarn.scheduler.capacity.node-locality-delay", scenario.mapreduce.locality_delay.to_string()));
+    let of = &scenario.mapreduce;
+    properties.push(("yarn.scheduler.capacity.node-locality-delay", of.locality_delay.to_string()));
+    properties.push(("yarn.scheduler.capacity.schedule-asynchronously.enable", of.asynchronous.to_string()));
+    // What the simulation gives to a heartbeat.
+    properties.push(("yarn.scheduler.capacity.per-node-heartbeat.maximum-container-assignments", "1".to_owned()));
     properties
 }
 
@@ -283,6 +287,7 @@ mod tests {
             ("mapreduce.task.io.sort.mb", "48"),
             ("mapreduce.job.reduce.slowstart.completedmaps", "0.5"),
             ("mapreduce.map.memory.mb", "256"),
+            ("yarn.scheduler.capacity.schedule-asynchronously.enable", "false"),
             ("hadoop.tmp.dir", "/tmp/a &amp; b/nodes/${trunkline.node}/tmp"),
         ] {
             let line = format!("<property><name>{name}</name><value>{value}</value></property>");
