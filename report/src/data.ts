@@ -94,6 +94,8 @@ export interface Spark {
 export interface SparkStage {
   name: string;
   tasks: number;
+  /** More than tasks, where adaptive execution has joined some. */
+  partitions: number;
   done: number;
   submit_s: number | null;
   finish_s: number | null;

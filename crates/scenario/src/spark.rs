@@ -7,6 +7,7 @@ use units::{Bytes, Time};
 
 const TIMES: std::ops::RangeInclusive<Time> = Time::ZERO..=Time::from_secs(604_800);
 const SIZES: std::ops::RangeInclusive<Bytes> = Bytes::ZERO..=Bytes::from_mib(1 << 30);
+const PARTITIONS: std::ops::RangeInclusive<Bytes> = Bytes::new(1)..=Bytes::from_mib(1 << 30);
 const MESSAGES: std::ops::RangeInclusive<Bytes> = Bytes::new(1)..=Bytes::from_mib(128);
 
 choice! {
@@ -56,6 +57,19 @@ section! {
         speculation_quantile: f64 = 0.9, 0.0..=1.0;
         /// For how long a task has run at least when a copy is launched (`spark.speculation.minTaskRuntime`).
         speculation_min_task_runtime: Time = Time::from_ms(100), TIMES;
+        /// Adaptive execution of the stages of SQL, those with `sql` (`spark.sql.adaptive.enabled`).
+        adaptive: bool = true;
+        /// Whether adaptive execution joins neighbouring partitions of the shuffles that a stage reads, when all of these
+        /// are there: then it has fewer tasks than partitions (`spark.sql.adaptive.coalescePartitions.enabled`).
+        adaptive_coalesce_partitions: bool = true;
+        /// What a task of joined partitions reads at most (`spark.sql.adaptive.advisoryPartitionSizeInBytes`).
+        adaptive_advisory_partition_size: Bytes = Bytes::from_mib(64), PARTITIONS;
+        /// What it reads at least, beyond the most that is advised, too
+        /// (`spark.sql.adaptive.coalescePartitions.minPartitionSize`).
+        adaptive_min_partition_size: Bytes = Bytes::from_mib(1), PARTITIONS;
+        /// Whether a task reads no more than a core's part of all bytes that its stage reads, but for the least, so that
+        /// all cores have something to do (`spark.sql.adaptive.coalescePartitions.parallelismFirst`).
+        adaptive_parallelism_first: bool = true;
         /// Size of the message that launches a task.
         launch_size: Bytes = Bytes::new(10_000), MESSAGES;
         /// Size of the message that tells a task's end, without its result.
@@ -87,6 +101,12 @@ section! {
         parents: Vec<String> = Vec::new();
         /// How many tasks it has, one a partition.
         tasks: u32 = 1, 1..=1_000_000;
+        /// Whether it is of a query of SQL or of data frames, which `spark.adaptive` may execute. If it reads shuffles and no
+        /// files, `tasks`, and what is said of each, are those of the partitions that these have
+        /// (`spark.sql.shuffle.partitions`, `coalescePartitions.initialPartitionNum`), and a task that reads several does
+        /// what all of them ask for, with one result. False for RDDs, and for what must keep its number of partitions, as
+        /// `repartition(200)` does.
+        sql: bool = false;
         /// What its tasks read of files, all together.
         input: Bytes = Bytes::ZERO, SIZES;
         /// What each task reads of files, one value for each. Left out: equal parts of `input`.

@@ -198,6 +198,7 @@ pub(super) fn warn(check: &mut Check<'_>) {
         check.says("spark.locality-wait", message, "one of the two");
     }
     speculation(check, spark);
+    super::spark_adaptive::warn(check, spark);
     for (i, stage) in spark.stage.iter().enumerate() {
         let input = whole(stage.input, &stage.inputs) > 0;
         let output = whole(stage.output, &stage.outputs) > 0;

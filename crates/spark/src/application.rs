@@ -67,6 +67,8 @@ pub struct Spark {
     pub(crate) executors: Vec<Executor>,
     pub(crate) thread: Thread,
     pub(crate) reviving: bool,
+    /// How many of SQL's stages were submitted in adaptive execution.
+    pub(crate) turns: usize,
     pub(crate) fetches: UnderWay,
     pub(crate) serving: Serving,
     pub(crate) errands: Errands<Errand>,
@@ -99,6 +101,7 @@ impl Spark {
             executors: Vec::new(),
             thread: Thread::default(),
             reviving: false,
+            turns: 0,
             fetches: UnderWay::default(),
             serving: Serving::default(),
             errands: Errands::default(),

@@ -34,6 +34,9 @@ pub struct Config {
     pub status_cost: Time,
     /// When copies of slow tasks are launched (`spark.speculation`, never).
     pub speculation: Option<Speculation>,
+    /// How partitions of shuffles are joined for stages in adaptive execution
+    /// (`spark.sql.adaptive.coalescePartitions.enabled`); none where they are not.
+    pub coalesce: Option<Coalesce>,
     /// Further work, before all other, of tasks that an executor begins before any has ended on it.
     pub executor_start: Time,
     /// The jobs, one after the other.
@@ -58,6 +61,7 @@ impl Default for Config {
             launch_cost: Time::from_us(500),
             status_cost: Time::from_us(500),
             speculation: None,
+            coalesce: Some(Coalesce::default()),
             executor_start: Time::ZERO,
             jobs: Vec::new(),
             stages: Vec::new(),
@@ -76,6 +80,24 @@ pub struct Speculation {
     pub quantile: f64,
     /// For how long a task has then run at least (`spark.speculation.minTaskRuntime`, 100 ms).
     pub min_task_runtime: Time,
+}
+
+/// How partitions of shuffles are joined. Defaults are those of Spark 4.1's `SQLConf`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Coalesce {
+    /// How much a task reads at most (`spark.sql.adaptive.advisoryPartitionSizeInBytes`, 64 MiB).
+    pub advisory_size: Bytes,
+    /// How much it reads at least (`spark.sql.adaptive.coalescePartitions.minPartitionSize`, 1 MiB).
+    pub min_size: Bytes,
+    /// Whether there are as many tasks as cores, rather than tasks that read as much as is advised
+    /// (`spark.sql.adaptive.coalescePartitions.parallelismFirst`, on).
+    pub parallelism_first: bool,
+}
+
+impl Default for Coalesce {
+    fn default() -> Self {
+        Self { advisory_size: Bytes::from_mib(64), min_size: Bytes::from_mib(1), parallelism_first: true }
+    }
 }
 
 /// A job: what one action of the program runs.
@@ -104,8 +126,10 @@ pub struct StageSpec {
     pub job: usize,
     /// The stages whose shuffle output it reads.
     pub parents: Vec<usize>,
-    /// Its tasks.
+    /// Its tasks, one for each partition.
     pub tasks: Vec<TaskSpec>,
+    /// Whether it is of SQL's adaptive execution (`spark.sql.adaptive.enabled`).
+    pub adaptive: bool,
     /// Of its parents' output, the part that each of its tasks reads, relative to the others; none for equal parts.
     pub shares: Vec<f64>,
     /// Whether its tasks prefer nodes for what they read of shuffles, where the application's do.

@@ -4,6 +4,7 @@
 //! [`Spark::on_start`], [`Spark::on_down`] and [`Spark::on_news`] take the cluster's [`Platform`](hadoop::Platform) and
 //! what has happened there; what they ask for comes back as news. `docs/models/spark.md` has the sources.
 
+pub mod adaptive;
 mod application;
 mod config;
 mod driver;
@@ -22,6 +23,6 @@ pub mod task_set;
 mod transfer;
 
 pub use application::Spark;
-pub use config::{Config, JobSpec, Place, Speculation, StageSpec, TaskSpec};
+pub use config::{Coalesce, Config, JobSpec, Place, Speculation, StageSpec, TaskSpec};
 pub use record::{Exchange, JobRecord, StageRecord, TaskEnd, TaskRecord};
 pub use task_set::Locality;

@@ -3,6 +3,7 @@
 
 use hadoop::{DiskStream, NodeId};
 use std::collections::BTreeMap;
+use std::ops::Range;
 use units::Bytes;
 
 /// How the output of each map task is divided among the reduce tasks: cumulative parts.
@@ -24,6 +25,15 @@ impl Partition {
             if reduce + 1 == reduces || whole <= 0.0 { 1.0 } else { (sum / whole).min(1.0) }
         };
         Self { ends: (0..reduces).map(&mut end).collect() }
+    }
+
+    /// How it is divided where a task reads what these of its parts make up, and nobody the empty ones between.
+    pub fn joined(&self, tasks: &[Range<usize>]) -> Self {
+        let mut ends: Vec<f64> = tasks.iter().map(|parts| self.ends[parts.end - 1]).collect();
+        if let Some(last) = ends.last_mut() {
+            *last = 1.0;
+        }
+        Self { ends }
     }
 
     /// How many reduce tasks there are.

@@ -1,10 +1,12 @@
 //! A stage in the course of a run.
 
+use crate::adaptive::Joined;
 use crate::config::StageSpec;
 use crate::record::{Exchange, StageRecord};
 use crate::shuffle::{Outputs, Partition};
 use crate::speculation::Attempts;
 use crate::task_set::TaskSet;
+use hadoop::NodeId;
 use hadoop::hdfs::BlockId;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,6 +19,10 @@ pub struct Stage {
     pub outputs: Outputs,
     /// How the output of its parents is divided among its tasks.
     pub partition: Partition,
+    /// Partitions of these that adaptive execution has joined.
+    pub joined: Option<Joined>,
+    /// Of SQL's stages in adaptive execution, which was submitted before which; of others 0.
+    pub turn: usize,
     /// Its tasks that wait for cores, from its submission on.
     pub set: Option<TaskSet>,
     /// Whether its tasks are with the scheduler, or will be after its delay.
@@ -46,12 +52,14 @@ pub struct Stage {
 impl Stage {
     /// The stage of this number, whose parents have so many tasks each.
     pub fn new(number: usize, spec: StageSpec, parents: &[usize]) -> Self {
-        let tasks = spec.tasks.len();
         let books = |parent: &usize| Exchange { stage: number, parent: *parent, ..Exchange::default() };
-        Self {
-            partition: Partition::new(&spec.shares, tasks),
-            outputs: Outputs(vec![None; tasks]),
-            record: StageRecord::default(),
+        let partitions = spec.tasks.len();
+        let mut stage = Self {
+            partition: Partition::new(&spec.shares, partitions),
+            outputs: Outputs::default(),
+            record: StageRecord { partitions: units::count(partitions), ..StageRecord::default() },
+            joined: None,
+            turn: 0,
             set: None,
             is_active: false,
             is_needed: false,
@@ -62,9 +70,32 @@ impl Stage {
             failed_in_a_row: 0,
             no_rejects: true,
             blocks: Vec::new(),
-            got: parents.iter().map(|maps| Got::new(*maps, tasks)).collect(),
+            got: Vec::new(),
             books: spec.parents.iter().map(books).collect(),
             spec,
+        };
+        stage.resize(parents);
+        stage
+    }
+
+    /// It has as many tasks as are in its settings, none of which has begun, and parents with so many tasks each.
+    pub fn resize(&mut self, parents: &[usize]) {
+        let tasks = self.spec.tasks.len();
+        self.record.tasks = units::count(tasks);
+        self.outputs = Outputs(vec![None; tasks]);
+        self.got = parents.iter().map(|maps| Got::new(*maps, tasks)).collect();
+    }
+
+    /// How many partitions the shuffles have that it reads.
+    pub fn partitions(&self) -> usize {
+        self.joined.as_ref().map_or(self.spec.tasks.len(), Joined::partitions)
+    }
+
+    /// The nodes that a task prefers for what it reads of a parent with these outputs.
+    pub fn preferred(&self, outputs: &Outputs, task: usize) -> Vec<NodeId> {
+        match &self.joined {
+            Some(joined) => joined.preferred(outputs, task),
+            None => outputs.preferred(&self.partition, task),
         }
     }
 

@@ -26,6 +26,14 @@ fn losses(spark: &SparkApplication) -> String {
     )
 }
 
+/// How many tasks adaptive execution has made of the partitions of stages.
+fn joined<'a>(stages: impl Iterator<Item = &'a results::SparkStage>) -> Option<String> {
+    let joined = stages.filter(|stage| stage.partitions > stage.tasks);
+    let joined: Vec<String> =
+        joined.map(|stage| format!("{} {} for {} tasks", stage.name, stage.partitions, stage.tasks)).collect();
+    (!joined.is_empty()).then(|| format!("partitions that adaptive execution joined: {}", joined.join(", ")))
+}
+
 /// Adds an application: how it ended, its volumes, its stages.
 pub fn of_spark(text: &mut String, spark: &SparkApplication, screen: &Screen) {
     let paint = if spark.state == JobState::Succeeded { Screen::good } else { Screen::bad };
@@ -67,6 +75,9 @@ pub fn of_spark(text: &mut String, spark: &SparkApplication, screen: &Screen) {
         numbers.sort_by_key(|number| std::cmp::Reverse(took(*number)));
         numbers.truncate(STAGES);
         numbers.sort_unstable();
+    }
+    if let Some(joined) = joined(numbers.iter().map(|number| &spark.stages[*number])) {
+        line(text, screen, &joined);
     }
     let mut table = Table::new(["stage", "tasks", "submitted", "took", "shuffle in", "remote", "fetch wait"])
         .indented(2)

@@ -139,7 +139,9 @@ pub struct SparkStage {
     pub name: String,
     /// Its tasks.
     pub tasks: u32,
-    /// Those that are done.
+    /// Its partitions: more, where adaptive execution has joined some.
+    pub partitions: u32,
+    /// Tasks that are done.
     pub done: u32,
     /// When its tasks were handed to the scheduler, if they were.
     pub submit_s: Option<f64>,

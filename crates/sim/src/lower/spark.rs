@@ -1,7 +1,7 @@
 //! A scenario's application of Spark in the terms of `spark`.
 
 use scenario::{Scenario, SparkPlace, SparkStage};
-use spark::{Config, JobSpec, Place, Spark, Speculation, StageSpec, TaskSpec};
+use spark::{Coalesce, Config, JobSpec, Place, Spark, Speculation, StageSpec, TaskSpec};
 use units::Bytes;
 
 /// The application, if the scenario has one.
@@ -27,6 +27,11 @@ pub(super) fn application(scenario: &Scenario) -> Option<Spark> {
             quantile: spark.speculation_quantile,
             min_task_runtime: spark.speculation_min_task_runtime,
         }),
+        coalesce: spark.adaptive_coalesce_partitions.then_some(Coalesce {
+            advisory_size: spark.adaptive_advisory_partition_size,
+            min_size: spark.adaptive_min_partition_size,
+            parallelism_first: spark.adaptive_parallelism_first,
+        }),
         executor_start: spark.executor_start,
         jobs: (0..spark.jobs()).map(|job| JobSpec { pause: pause(job) }).collect(),
         stages: Vec::new(),
@@ -34,7 +39,8 @@ pub(super) fn application(scenario: &Scenario) -> Option<Spark> {
     let mut stages: Vec<StageSpec> = Vec::new();
     for (stage, parents) in spark.stage.iter().zip(spark.parents()) {
         let read: Vec<Bytes> = parents.iter().map(|parent| written(&stages[*parent])).collect();
-        stages.push(of_stage(stage, parents, read.into_iter().sum()));
+        let built = of_stage(stage, parents, read.into_iter().sum());
+        stages.push(StageSpec { adaptive: spark.adaptive && stage.sql, ..built });
     }
     Some(Spark::new(Config { stages, ..config }, scenario.run.seed))
 }
@@ -81,6 +87,7 @@ fn of_stage(stage: &SparkStage, parents: Vec<usize>, read: Bytes) -> StageSpec {
         broadcast: stage.broadcast,
         warm_up: stage.warm_up,
         streamed: stage.streamed,
+        adaptive: false,
     }
 }
 

@@ -35,6 +35,7 @@ mod scenario;
 mod scenario_traffic;
 mod slow_links;
 mod spark;
+mod spark_adaptive;
 mod spark_loss;
 mod spark_speculation;
 mod stripe;

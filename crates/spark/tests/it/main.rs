@@ -1,5 +1,6 @@
 //! The pure parts of an application: delay scheduling, fetch limits, files of shuffles. `sim` tests the whole.
 
+mod adaptive;
 mod fetch;
 mod shuffle;
 mod task_set;
