@@ -94,7 +94,7 @@ export interface Spark {
 export interface SparkStage {
   name: string;
   tasks: number;
-  /** More than tasks, where adaptive execution has joined some. */
+  /** Adaptive execution may have joined or split them for its tasks. */
   partitions: number;
   done: number;
   submit_s: number | null;

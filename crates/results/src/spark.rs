@@ -74,7 +74,7 @@ pub struct SparkStage {
     pub job: u32,
     /// Its tasks.
     pub tasks: u32,
-    /// Its partitions before adaptive execution joined some: as many as tasks, or more.
+    /// Its partitions, which adaptive execution may have joined or split for its tasks.
     pub partitions: u32,
     /// Tasks that are done.
     pub done: u32,
@@ -139,7 +139,7 @@ pub static SPARK_STAGES: Metrics<SparkStage> = Metrics {
         figure("name", "Its name.").text(|stage| stage.name.clone()),
         figure("job", "The job that it is of, from 0.").count("number", |stage| stage.job.into()),
         figure("tasks", "Its tasks.").count("tasks", |stage| stage.tasks.into()),
-        figure("partitions", "Its partitions: more than its tasks where adaptive execution has joined some.")
+        figure("partitions", "Its partitions, which adaptive execution may have joined or split for its tasks.")
             .count("partitions", |stage| stage.partitions.into()),
         figure("done", "Tasks that are done.").count("tasks", |stage| stage.done.into()),
         figure(

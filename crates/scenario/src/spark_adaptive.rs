@@ -4,40 +4,64 @@ use super::check::Check;
 use super::{Spark, SparkStage};
 use units::{Bytes, Quantity};
 
-/// Settings of the partitions that are joined.
-const OF_JOINED: [&str; 3] =
-    ["adaptive-advisory-partition-size", "adaptive-min-partition-size", "adaptive-parallelism-first"];
+/// Whether a setting is idle for this cause, what it is and what helps.
+type Cause<'a> = (bool, &'a str, &'a str);
+
+/// What is wrong with the parents whose partitions a stage's tasks may split.
+pub(super) fn check(check: &mut Check<'_>, i: usize, stage: &SparkStage) {
+    let path = format!("spark.stage.{i}.skew-join");
+    for side in stage.skew_join.iter().filter(|side| !stage.parents.contains(*side)) {
+        let help = match units::nearest(side, stage.parents.iter().map(String::as_str)) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "parents of the stage".to_owned(),
+        };
+        check.says(&path, format!("`{side}` is no parent of the stage"), help);
+    }
+    if !stage.skew_join.is_empty() && stage.parents.len() != 2 {
+        let message = format!("it is of a join of two parents, and the stage has {}", stage.parents.len());
+        check.says(&path, message, "a stage for each join, or leave it out");
+    }
+}
 
 pub(super) fn warn(check: &mut Check<'_>, spark: &Spark) {
     let of_sql: Vec<usize> = (0..spark.stage.len()).filter(|stage| spark.stage[*stage].sql).collect();
     let reads = of_sql.iter().any(|stage| !spark.stage[*stage].parents.is_empty());
-    let mut idle = |key: &str, why: &str, help: &str| {
+    let is_join = of_sql.iter().any(|stage| !spark.stage[*stage].skew_join.is_empty());
+    let (joins, splits) = (spark.adaptive_coalesce_partitions, spark.adaptive_skew_join && is_join);
+    let none = (!reads, "no stage with `parents` says `sql`", "`sql = true` for stages of queries, or leave it out");
+    let off = (!spark.adaptive, "`adaptive` is off", "leave it out, or `adaptive = true`");
+    let apart =
+        (!joins, "`adaptive-coalesce-partitions` is off", "leave it out, or `adaptive-coalesce-partitions = true`");
+    let whole = (!is_join, "no stage of SQL says `skew-join`", "`skew-join` of joins, or leave it out");
+    let kept =
+        (!spark.adaptive_skew_join, "`adaptive-skew-join` is off", "leave it out, or `adaptive-skew-join = true`");
+    let settings: [(&str, &[Cause<'_>]); 8] = [
+        ("adaptive", &[none]),
+        ("adaptive-coalesce-partitions", &[none, off]),
+        ("adaptive-advisory-partition-size", &[none, off, (apart.0 && !splits, apart.1, apart.2)]),
+        ("adaptive-min-partition-size", &[none, off, apart]),
+        ("adaptive-parallelism-first", &[none, off, apart]),
+        ("adaptive-skew-join", &[none, off, whole]),
+        ("adaptive-skewed-partition-factor", &[none, off, whole, kept]),
+        ("adaptive-skewed-partition-threshold", &[none, off, whole, kept]),
+    ];
+    for (key, causes) in settings {
         let path = format!("spark.{key}");
-        if check.states(&path) {
-            check.says(&path, format!("it has no effect: {why}"), help);
+        if let Some((_, why, help)) = causes.iter().find(|(holds, ..)| *holds)
+            && check.states(&path)
+        {
+            check.says(&path, format!("it has no effect: {why}"), *help);
         }
-    };
-    if !reads {
-        for key in ["adaptive", "adaptive-coalesce-partitions"].into_iter().chain(OF_JOINED) {
-            idle(key, "no stage with `parents` says `sql`", "`sql = true` for stages of queries, or leave it out");
-        }
-        return;
     }
-    if !spark.adaptive {
-        for key in ["adaptive-coalesce-partitions"].into_iter().chain(OF_JOINED) {
-            idle(key, "`adaptive` is off", "leave it out, or `adaptive = true`");
-        }
-        return;
+    for (i, stage) in spark.stage.iter().enumerate().filter(|(_, stage)| !stage.sql && !stage.skew_join.is_empty()) {
+        let message = format!("it has no effect: stage `{}` is not of SQL", stage.name);
+        check.says(&format!("spark.stage.{i}.skew-join"), message, "`sql = true`, or leave it out");
     }
-    if !spark.adaptive_coalesce_partitions {
-        for key in OF_JOINED {
-            let help = "leave it out, or `adaptive-coalesce-partitions = true`";
-            idle(key, "`adaptive-coalesce-partitions` is off", help);
-        }
+    if !spark.adaptive || !joins {
         return;
     }
     let (most, least) = (spark.adaptive_advisory_partition_size, spark.adaptive_min_partition_size);
-    if most <= least {
+    if reads && !splits && most <= least {
         let message = format!("it has no effect: a task reads {} at least", least.exact());
         check.says("spark.adaptive-advisory-partition-size", message, "more than `adaptive-min-partition-size`");
     }

@@ -81,6 +81,7 @@ fn of_stage(check: &mut Check<'_>, i: usize, stage: &SparkStage, before: &BTreeM
             Some(_) => {}
         }
     }
+    super::spark_adaptive::check(check, i, stage);
     let tasks = stage.tasks as usize;
     let lists = [
         ("inputs", stage.inputs.len()),

@@ -1,23 +1,27 @@
 //! Adaptive execution of SQL: where all shuffles that a stage reads are there, neighbouring partitions of them are joined
-//! for its tasks (`CoalesceShufflePartitions`, `ShufflePartitionsUtil` and `MapStatus` of Spark 4.1).
+//! for its tasks, and skewed ones split (`CoalesceShufflePartitions`, `ShufflePartitionsUtil` and `MapStatus` of Spark 4.1).
 //!
 //! Each shuffle of a query is a job of its own, submitted when what it reads is there (`ShuffleQueryStageExec`). What that
 //! changes is whose tasks get cores first: those of the job that was submitted first.
 
 use crate::application::Spark;
-use crate::config::{Coalesce, TaskSpec};
+use crate::config::Coalesce;
+use crate::reads::Reads;
 use crate::shuffle::{Outputs, Partition};
-use crate::stage::Stage;
-use hadoop::NodeId;
+use crate::skew::split;
+use hadoop::Platform;
 use std::collections::BTreeMap;
 use std::ops::Range;
-use units::{Bytes, Time};
+use units::Bytes;
 
 /// Of more partitions than this a map status has not each one's size
 /// (`spark.shuffle.minNumPartitionsToHighlyCompress`).
 pub const FEW_PARTITIONS: usize = 2_000;
 /// But for those of blocks of this size and more (`spark.shuffle.accurateBlockThreshold`).
 const ACCURATE_BLOCK: u64 = Bytes::from_mib(100).get();
+/// No more blocks for tasks that read parts of partitions: of each it is known whether its reader has it. As many as a
+/// scenario may have without parts.
+const MOST_BLOCKS: usize = 100_000_000;
 /// Sizes of blocks are told as powers of this, in one byte (`MapStatus.LOG_BASE`).
 const BASE: f64 = 1.1;
 
@@ -59,6 +63,17 @@ impl MapStatus {
         blocks.iter().map(told).collect()
     }
 
+    /// The sizes of a partition's blocks, map task by map task.
+    fn blocks(&self, outputs: &Outputs, partition: &Partition, reduce: usize) -> Vec<u64> {
+        let of = |length| {
+            if partition.len() <= FEW_PARTITIONS {
+                return self.rounded(partition.block(length, reduce).1.get());
+            }
+            self.told(&blocks(partition, length))[reduce]
+        };
+        outputs.0.iter().map(|output| output.map_or(0, |output| of(output.length))).collect()
+    }
+
     /// The sizes of partitions, over all map tasks (`MapOutputTrackerMaster.getStatistics`).
     fn sizes(&self, outputs: &Outputs, partition: &Partition) -> Vec<u64> {
         // Many map tasks have written as much as others, and their statuses are alike.
@@ -68,8 +83,7 @@ impl MapStatus {
         }
         let mut sizes = vec![0_u64; partition.len()];
         for (length, times) in lengths {
-            let blocks: Vec<u64> = (0..sizes.len()).map(|reduce| partition.block(length, reduce).1.get()).collect();
-            for (size, told) in sizes.iter_mut().zip(self.told(&blocks)) {
+            for (size, told) in sizes.iter_mut().zip(self.told(&blocks(partition, length))) {
                 *size += told * times;
             }
         }
@@ -77,11 +91,16 @@ impl MapStatus {
     }
 }
 
+/// The sizes of the blocks of a file.
+fn blocks(partition: &Partition, length: Bytes) -> Vec<u64> {
+    (0..partition.len()).map(|reduce| partition.block(length, reduce).1.get()).collect()
+}
+
 /// How much a task shall read, of `total` bytes: as many tasks as `parallelism` have their part, but for what
 /// is advised at most and worth a task at least.
-pub fn target(total: u64, parallelism: u64, coalesce: &Coalesce) -> u64 {
+pub fn target(total: u64, parallelism: u64, advised: Bytes, coalesce: &Coalesce) -> u64 {
     let tasks = if coalesce.parallelism_first { parallelism.max(1) } else { 1 };
-    total.div_ceil(tasks).min(coalesce.advisory_size.get()).max(coalesce.min_size.get())
+    total.div_ceil(tasks).min(advised.get()).max(coalesce.min_size.get())
 }
 
 /// Which neighbours of partitions of such sizes are read by one task: as many as are `target` together. What is less than
@@ -118,58 +137,104 @@ pub fn coalesced(sizes: &[u64], target: u64, least: u64) -> Vec<Range<usize>> {
     tasks
 }
 
-/// Partitions of shuffles that were joined.
-#[derive(Debug)]
-pub struct Joined {
-    /// How they were divided before.
-    partition: Partition,
-    /// By task: the partitions that it reads.
-    tasks: Vec<Range<usize>>,
-}
-
-impl Joined {
-    /// How many partitions there were.
-    pub fn partitions(&self) -> usize {
-        self.partition.len()
-    }
-
-    /// The nodes that a task prefers: all that any of its partitions does (`ShuffledRowRDD`).
-    pub fn preferred(&self, outputs: &Outputs, task: usize) -> Vec<NodeId> {
-        let of = |partition| outputs.preferred(&self.partition, partition);
-        let mut nodes: Vec<NodeId> = self.tasks[task].clone().flat_map(of).collect();
-        nodes.sort_unstable();
-        nodes.dedup();
-        nodes
-    }
-}
-
 impl Spark {
     /// All that a stage reads is there, for the first time: a stage of SQL takes its place behind those that were submitted
-    /// before, and partitions are joined for its tasks.
-    pub(crate) fn adapt(&mut self, number: usize) {
+    /// before, and its partitions are joined and split.
+    pub(crate) fn adapt(&mut self, platform: &mut Platform, number: usize) {
         if !self.stages[number].spec.adaptive {
             return;
         }
         self.turns += 1;
         self.stages[number].turn = self.turns;
-        let stage = &self.stages[number];
+        let spec = &self.stages[number].spec;
         // A stage that reads files, too, has as many tasks as these have parts (`collectCoalesceGroups`).
-        let reads_files = stage.spec.tasks.iter().any(|task| task.input > Bytes::ZERO);
-        let Some(coalesce) = self.config.coalesce.filter(|_| !stage.spec.parents.is_empty() && !reads_files) else {
+        if spec.parents.is_empty() || spec.tasks.iter().any(|task| task.input > Bytes::ZERO) {
             return;
+        }
+        let Some(tasks) = self.adapted(number) else {
+            let reason = format!(
+                "stage {}: its skewed partitions have more parts than memory holds, of all sides together more than \
+                 {MOST_BLOCKS} blocks: advise larger partitions (spark.sql.adaptive.advisoryPartitionSizeInBytes)",
+                spec.name
+            );
+            return self.fail(platform, reason);
         };
-        let (status, mut sizes) = (MapStatus::default(), vec![0; stage.spec.tasks.len()]);
-        for parent in &stage.spec.parents {
-            let of_parent = status.sizes(&self.stages[*parent].outputs, &stage.partition);
-            sizes.iter_mut().zip(of_parent).for_each(|(size, more)| *size += more);
+        if tasks.len() != spec.tasks.len() || tasks.iter().any(|task| !task.is_single()) {
+            let parents = spec.parents.iter().map(|parent| self.stages[*parent].spec.tasks.len()).collect::<Vec<_>>();
+            self.stages[number].adapt(tasks, &parents);
         }
-        let target = target(sizes.iter().sum(), self.parallelism(), &coalesce);
-        let tasks = coalesced(&sizes, target, coalesce.min_size.get());
-        if tasks.len() < sizes.len() {
-            let maps: Vec<usize> =
-                stage.spec.parents.iter().map(|parent| self.stages[*parent].spec.tasks.len()).collect();
-            self.stages[number].join(tasks, &maps);
+    }
+
+    /// What a stage's tasks read: skewed partitions by parts, and what is between these joined. None where it is too much.
+    fn adapted(&self, number: usize) -> Option<Vec<Reads>> {
+        let stage = &self.stages[number];
+        let status = MapStatus::default();
+        let of_parent = |parent: &usize| status.sizes(&self.stages[*parent].outputs, &stage.partition);
+        let by_parent: Vec<Vec<u64>> = stage.spec.parents.iter().map(of_parent).collect();
+        let sizes: Vec<u64> = (0..stage.partition.len()).map(|at| by_parent.iter().map(|of| of[at]).sum()).collect();
+        let target = self.config.coalesce.map(|coalesce| {
+            (
+                target(sizes.iter().sum(), self.parallelism(), self.config.advisory_size, &coalesce),
+                coalesce.min_size.get(),
+            )
+        });
+        let skewed = self.skewed(number, &by_parent, &status)?;
+        let mut tasks = Vec::new();
+        let mut begin = 0;
+        for at in skewed.keys().copied().chain([sizes.len()]) {
+            let between = &sizes[begin..at];
+            let is_empty = between.iter().all(|size| *size == 0) && !skewed.is_empty();
+            match target {
+                Some(_) if is_empty => {}
+                Some((target, least)) => {
+                    let joined = coalesced(between, target, least).into_iter();
+                    tasks.extend(joined.map(|of| Reads::whole(begin + of.start..begin + of.end)));
+                }
+                None => tasks.extend((begin..at).map(|partition| Reads::whole(partition..partition + 1))),
+            }
+            tasks.extend(skewed.get(&at).into_iter().flatten().cloned());
+            begin = at + 1;
         }
+        Some(tasks)
+    }
+
+    /// By partition that is skewed: what its tasks read, which are more than one. Each part of one side of the join is
+    /// read with each of the other's. None where these are too many.
+    fn skewed(&self, number: usize, by_parent: &[Vec<u64>], status: &MapStatus) -> Option<BTreeMap<usize, Vec<Reads>>> {
+        let stage = &self.stages[number];
+        let mut skewed = BTreeMap::new();
+        let (Some(skew), &[left, right]) = (self.config.skew, &stage.spec.parents[..]) else { return Some(skewed) };
+        let limits = [0, 1].map(|side| {
+            let of_side = stage.spec.splittable.contains(&side);
+            of_side.then(|| crate::skew::limits(&by_parent[side], self.config.advisory_size, &skew))
+        });
+        let maps = self.stages[left].outputs.0.len() + self.stages[right].outputs.0.len();
+        let mut blocks = 0;
+        let is_skewed =
+            |side: usize, partition: usize| limits[side].is_some_and(|(most, _)| by_parent[side][partition] > most);
+        for partition in (0..stage.partition.len()).filter(|at| is_skewed(0, *at) || is_skewed(1, *at)) {
+            let sides = [(0, left), (1, right)].map(|(side, parent)| {
+                let outputs = &self.stages[parent].outputs;
+                let whole = 0..outputs.0.len();
+                let parts = match limits[side] {
+                    Some((_, target)) if is_skewed(side, partition) => {
+                        split(&status.blocks(outputs, &stage.partition, partition), target)
+                    }
+                    _ => vec![whole],
+                };
+                let bytes = |maps: &Range<usize>| outputs.part(&stage.partition, partition, maps.clone());
+                parts.into_iter().map(|maps| (maps.clone(), bytes(&maps))).collect::<Vec<_>>()
+            });
+            let tasks = sides[0].len() * sides[1].len();
+            if tasks > 1 {
+                blocks += tasks * maps;
+                if blocks > MOST_BLOCKS {
+                    return None;
+                }
+                skewed.insert(partition, products(partition, &sides));
+            }
+        }
+        Some(skewed)
     }
 
     /// Cores of executors that the driver knows of, and no less than two (`CoarseGrainedSchedulerBackend`).
@@ -179,27 +244,29 @@ impl Spark {
     }
 }
 
-impl Stage {
-    /// Its tasks are those that read these partitions, of parents with so many tasks each: each does what all of its
-    /// partitions ask for, and has one result.
-    fn join(&mut self, tasks: Vec<Range<usize>>, parents: &[usize]) {
-        self.spec.tasks = tasks.iter().map(|partitions| joined(&self.spec.tasks[partitions.clone()])).collect();
-        let coarse = self.partition.joined(&tasks);
-        let partition = std::mem::replace(&mut self.partition, coarse);
-        self.resize(parents);
-        self.joined = Some(Joined { partition, tasks });
+/// What tasks read of a partition of which each side of a join has such parts: map tasks and their bytes. A task's work goes
+/// with what it reads, what it writes with its part of what both sides make together.
+fn products(partition: usize, sides: &[Vec<(Range<usize>, Bytes)>; 2]) -> Vec<Reads> {
+    let sums = [0, 1].map(|side| sides[side].iter().map(|(_, bytes)| *bytes).sum::<Bytes>());
+    let ratio =
+        |part: Bytes, whole: Bytes| if whole > Bytes::ZERO { part.get() as f64 / whole.get() as f64 } else { 1.0 };
+    let mut tasks = Vec::new();
+    let mut written = 0.0;
+    for (left, left_bytes) in &sides[0] {
+        for (right, right_bytes) in &sides[1] {
+            let part = ratio(*left_bytes, sums[0]) * ratio(*right_bytes, sums[1]);
+            let parts = [(0, left), (1, right)].into_iter().filter(|(side, _)| sides[*side].len() > 1);
+            tasks.push(Reads {
+                partitions: partition..partition + 1,
+                maps: parts.map(|(side, maps)| (side, maps.clone())).collect(),
+                work: ratio(*left_bytes + *right_bytes, sums[0] + sums[1]),
+                writes: (written, written + part),
+            });
+            written += part;
+        }
     }
-}
-
-/// What a task does that reads the partitions of these.
-fn joined(partitions: &[TaskSpec]) -> TaskSpec {
-    let bytes = |of: fn(&TaskSpec) -> Bytes| partitions.iter().map(of).sum();
-    TaskSpec {
-        work: partitions.iter().fold(Time::ZERO, |sum, task| sum.saturating_add(task.work)),
-        input: bytes(|task| task.input),
-        shuffle_write: bytes(|task| task.shuffle_write),
-        spill: bytes(|task| task.spill),
-        output: bytes(|task| task.output),
-        result: partitions.iter().map(|task| task.result).max().unwrap_or_default(),
+    if let Some(last) = tasks.last_mut() {
+        last.writes.1 = 1.0;
     }
+    tasks
 }

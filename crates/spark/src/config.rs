@@ -34,6 +34,12 @@ pub struct Config {
     pub status_cost: Time,
     /// When copies of slow tasks are launched (`spark.speculation`, never).
     pub speculation: Option<Speculation>,
+    /// How much a task reads at most whose partitions are joined, and at least of a skewed one that is split
+    /// (`spark.sql.adaptive.advisoryPartitionSizeInBytes`, 64 MiB).
+    pub advisory_size: Bytes,
+    /// Which partitions of joins are split for stages in adaptive execution (`spark.sql.adaptive.skewJoin.enabled`); none
+    /// where they are not.
+    pub skew: Option<Skew>,
     /// How partitions of shuffles are joined for stages in adaptive execution
     /// (`spark.sql.adaptive.coalescePartitions.enabled`); none where they are not.
     pub coalesce: Option<Coalesce>,
@@ -61,6 +67,8 @@ impl Default for Config {
             launch_cost: Time::from_us(500),
             status_cost: Time::from_us(500),
             speculation: None,
+            advisory_size: Bytes::from_mib(64),
+            skew: Some(Skew::default()),
             coalesce: Some(Coalesce::default()),
             executor_start: Time::ZERO,
             jobs: Vec::new(),
@@ -85,9 +93,7 @@ pub struct Speculation {
 /// How partitions of shuffles are joined. Defaults are those of Spark 4.1's `SQLConf`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Coalesce {
-    /// How much a task reads at most (`spark.sql.adaptive.advisoryPartitionSizeInBytes`, 64 MiB).
-    pub advisory_size: Bytes,
-    /// How much it reads at least (`spark.sql.adaptive.coalescePartitions.minPartitionSize`, 1 MiB).
+    /// How much a task reads at least (`spark.sql.adaptive.coalescePartitions.minPartitionSize`, 1 MiB).
     pub min_size: Bytes,
     /// Whether there are as many tasks as cores, rather than tasks that read as much as is advised
     /// (`spark.sql.adaptive.coalescePartitions.parallelismFirst`, on).
@@ -96,7 +102,22 @@ pub struct Coalesce {
 
 impl Default for Coalesce {
     fn default() -> Self {
-        Self { advisory_size: Bytes::from_mib(64), min_size: Bytes::from_mib(1), parallelism_first: true }
+        Self { min_size: Bytes::from_mib(1), parallelism_first: true }
+    }
+}
+
+/// Which partitions of joins are skewed. Defaults are those of Spark 4.1's `SQLConf`.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Skew {
+    /// Larger than so many times the median (`spark.sql.adaptive.skewJoin.skewedPartitionFactor`, 5), ...
+    pub factor: f64,
+    /// ... and than this (`spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes`, 256 MiB).
+    pub threshold: Bytes,
+}
+
+impl Default for Skew {
+    fn default() -> Self {
+        Self { factor: 5.0, threshold: Bytes::from_mib(256) }
     }
 }
 
@@ -128,6 +149,8 @@ pub struct StageSpec {
     pub parents: Vec<usize>,
     /// Its tasks, one for each partition.
     pub tasks: Vec<TaskSpec>,
+    /// Of a join, the places of parents among `parents` whose skewed partitions may be read by several tasks.
+    pub splittable: Vec<usize>,
     /// Whether it is of SQL's adaptive execution (`spark.sql.adaptive.enabled`).
     pub adaptive: bool,
     /// Of its parents' output, the part that each of its tasks reads, relative to the others; none for equal parts.

@@ -61,7 +61,7 @@ impl Spark {
             if self.is_wanted(number) && parents() {
                 let delay = stage.spec.delay;
                 if stage.record.ready.is_none() {
-                    self.adapt(number);
+                    self.adapt(platform, number);
                 }
                 let stage = &mut self.stages[number];
                 stage.is_active = true;
@@ -151,8 +151,8 @@ impl Spark {
         if !self.config.reduce_locality || !stage.spec.reduce_locality {
             return Vec::new();
         }
-        let of = |parent: &usize| stage.preferred(&self.stages[*parent].outputs, task);
-        let mut sides = stage.spec.parents.iter().map(of);
+        let of = |(place, parent): (usize, &usize)| stage.preferred(&self.stages[*parent].outputs, place, task);
+        let mut sides = stage.spec.parents.iter().enumerate().map(of);
         let Some(first) = sides.next() else { return Vec::new() };
         let (mut both, mut either) = (first.clone(), first);
         for side in sides {

@@ -18,7 +18,7 @@ pub struct JobRecord {
 pub struct StageRecord {
     /// Its tasks.
     pub tasks: u32,
-    /// Partitions that it has for them: more, where adaptive execution has joined some.
+    /// Its partitions, which adaptive execution may have joined or split for its tasks.
     pub partitions: u32,
     /// When its parents were done and its job ran.
     pub ready: Option<Time>,

@@ -1,7 +1,7 @@
 //! A stage in the course of a run.
 
-use crate::adaptive::Joined;
 use crate::config::StageSpec;
+use crate::reads::Adapted;
 use crate::record::{Exchange, StageRecord};
 use crate::shuffle::{Outputs, Partition};
 use crate::speculation::Attempts;
@@ -19,8 +19,8 @@ pub struct Stage {
     pub outputs: Outputs,
     /// How the output of its parents is divided among its tasks.
     pub partition: Partition,
-    /// Partitions of these that adaptive execution has joined.
-    pub joined: Option<Joined>,
+    /// What its tasks read, where adaptive execution has joined or split partitions.
+    pub adapted: Option<Adapted>,
     /// Of SQL's stages in adaptive execution, which was submitted before which; of others 0.
     pub turn: usize,
     /// Its tasks that wait for cores, from its submission on.
@@ -58,7 +58,7 @@ impl Stage {
             partition: Partition::new(&spec.shares, partitions),
             outputs: Outputs::default(),
             record: StageRecord { partitions: units::count(partitions), ..StageRecord::default() },
-            joined: None,
+            adapted: None,
             turn: 0,
             set: None,
             is_active: false,
@@ -88,13 +88,18 @@ impl Stage {
 
     /// How many partitions the shuffles have that it reads.
     pub fn partitions(&self) -> usize {
-        self.joined.as_ref().map_or(self.spec.tasks.len(), Joined::partitions)
+        self.adapted.as_ref().map_or(self.spec.tasks.len(), Adapted::partitions)
     }
 
-    /// The nodes that a task prefers for what it reads of a parent with these outputs.
-    pub fn preferred(&self, outputs: &Outputs, task: usize) -> Vec<NodeId> {
-        match &self.joined {
-            Some(joined) => joined.preferred(outputs, task),
+    /// Whether a task reads a block of a map task of its parent at this place.
+    pub fn reads(&self, task: usize, parent: usize, map: usize) -> bool {
+        self.adapted.as_ref().is_none_or(|adapted| adapted.reads(task, parent, map))
+    }
+
+    /// The nodes that a task prefers for what it reads of its parent at this place, which has these outputs.
+    pub fn preferred(&self, outputs: &Outputs, parent: usize, task: usize) -> Vec<NodeId> {
+        match &self.adapted {
+            Some(adapted) => adapted.preferred(outputs, parent, task),
             None => outputs.preferred(&self.partition, task),
         }
     }

@@ -139,7 +139,7 @@ pub struct SparkStage {
     pub name: String,
     /// Its tasks.
     pub tasks: u32,
-    /// Its partitions: more, where adaptive execution has joined some.
+    /// Its partitions, which adaptive execution may have joined or split for its tasks.
     pub partitions: u32,
     /// Tasks that are done.
     pub done: u32,

@@ -1,7 +1,7 @@
 //! A scenario's application of Spark in the terms of `spark`.
 
 use scenario::{Scenario, SparkPlace, SparkStage};
-use spark::{Coalesce, Config, JobSpec, Place, Spark, Speculation, StageSpec, TaskSpec};
+use spark::{Coalesce, Config, JobSpec, Place, Skew, Spark, Speculation, StageSpec, TaskSpec};
 use units::Bytes;
 
 /// The application, if the scenario has one.
@@ -27,10 +27,14 @@ pub(super) fn application(scenario: &Scenario) -> Option<Spark> {
             quantile: spark.speculation_quantile,
             min_task_runtime: spark.speculation_min_task_runtime,
         }),
+        advisory_size: spark.adaptive_advisory_partition_size,
         coalesce: spark.adaptive_coalesce_partitions.then_some(Coalesce {
-            advisory_size: spark.adaptive_advisory_partition_size,
             min_size: spark.adaptive_min_partition_size,
             parallelism_first: spark.adaptive_parallelism_first,
+        }),
+        skew: spark.adaptive_skew_join.then_some(Skew {
+            factor: spark.adaptive_skewed_partition_factor,
+            threshold: spark.adaptive_skewed_partition_threshold,
         }),
         executor_start: spark.executor_start,
         jobs: (0..spark.jobs()).map(|job| JobSpec { pause: pause(job) }).collect(),
@@ -74,7 +78,9 @@ fn of_stage(stage: &SparkStage, parents: Vec<usize>, read: Bytes) -> StageSpec {
             result: stage.result,
         }
     };
+    let splittable = (0..).zip(&stage.parents).filter(|(_, parent)| stage.skew_join.contains(*parent));
     StageSpec {
+        splittable: splittable.map(|(place, _)| place).collect(),
         name: stage.name.clone(),
         job: stage.job as usize,
         tasks: (0..count).map(task).collect(),

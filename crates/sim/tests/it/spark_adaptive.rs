@@ -253,3 +253,93 @@ fn joined_partitions_are_the_same_each_time() {
     assert_eq!(results::to_json(&one), results::to_json(&other));
     assert_eq!((shape(&one, 2), shape(&one, 3)), ((13, 13), (300, 4)));
 }
+
+/// A join of a left side, whose map tasks write so many KB each, and a right one of two. Of ten partitions one has 82 % of
+/// each side, the others 2 %. Partitions of more than 2.5 MB are split into parts of 640 KB.
+fn join(left: &[u32], right: u32, sides: &str) -> String {
+    let writes: Vec<String> = left.iter().map(|kb| format!("\"{kb} KB\"")).collect();
+    let (tasks, writes) = (left.len(), writes.join(", "));
+    format!(
+        "adaptive-skewed-partition-threshold = \"2500 KB\"\nadaptive-advisory-partition-size = \"640 KB\"\n\
+         adaptive-min-partition-size = \"10 KB\"\npause = [\"0 s\", \"300 s\"]\n\
+         [[spark.stage]]\nname = \"left\"\nsql = true\ntasks = {tasks}\nshuffle-writes = [{writes}]\n\
+         [[spark.stage]]\nname = \"right\"\nsql = true\ntasks = 2\nshuffle-write = \"{right} KB\"\n\
+         [[spark.stage]]\nname = \"join\"\nsql = true\nparents = [\"left\", \"right\"]\ntasks = 10\nskew-join = [{sides}]\n\
+         work-per-mb = \"1 s\"\nshares = [1, 1, 1, 41, 1, 1, 1, 1, 1, 1]\noutput = \"10 MB\"\njob = 1\n"
+    )
+}
+
+/// Eight map tasks of the left side have 410 KB each for the large partition, told as 425,995: no two are a part, so eight
+/// tasks read one each, and all 82 KB of the right side. The three partitions before are joined, and the six behind: ten
+/// tasks, as many as there were partitions. Work goes with what is read, output is divided.
+#[test]
+fn skewed_partitions_of_joins_are_split() {
+    let stages = join(&[500; 8], 100, "\"left\", \"right\"");
+    let result = run(&stages, &[]);
+    assert_eq!(shape(&result, 2), (10, 10));
+    let whole = |partitions: u64| partitions * (80_000 + 2_000);
+    let expected: Vec<u64> = [whole(3)].into_iter().chain([410_000 + 82_000; 8]).chain([whole(6)]).collect();
+    assert_eq!(read(&result, 2), expected);
+    let outputs: Vec<u64> = tasks(&result, 2).iter().map(|task| task.output.get()).collect();
+    assert_eq!(outputs, [&[3_000_000][..], &[125_000; 8], &[6_000_000]].concat());
+    for task in &tasks(&result, 2)[1..9] {
+        let worked = task.end.expect("an end").saturating_sub(task.start.expect("a start"));
+        near(worked.as_secs_f64(), 0.492, 0.05);
+    }
+    // Seven tasks more read the 82 KB of the right side.
+    let offered = |result: &RunResult, side: &str| {
+        let of = format!("shuffle of {side} for join: offered, bytes");
+        result.ledger.iter().find(|balance| balance.what == of).expect("books").offered
+    };
+    assert_eq!([offered(&result, "left"), offered(&result, "right")], [4_000_000, 100_000 + 7 * 82_000]);
+    // Whole where it may not be split, or is not more than 300 times larger than the median; then three tasks are left.
+    for set in ["spark.adaptive-skew-join=false", "spark.adaptive-skewed-partition-factor=300"] {
+        assert_eq!(shape(&run(&stages, &[set]), 2), (10, 3), "{set}");
+    }
+    assert_eq!(shape(&run(&join(&[500; 8], 100, "\"right\""), &[]), 2), (10, 3));
+    // Where nothing is joined the other partitions stay as they are.
+    assert_eq!(shape(&run(&stages, &["spark.adaptive-coalesce-partitions=false"]), 2), (10, 17));
+}
+
+/// Of sixteen map tasks with 205 KB each, told as 218,603, two are a part of 640 KB, and three are not: eight parts. Where
+/// both sides have a large partition each part of one is read with each of the other's.
+#[test]
+fn parts_of_both_sides_are_read_with_each_other() {
+    let tasks_of = |left: &[u32], right: u32| shape(&run(&join(left, right, "\"left\", \"right\""), &[]), 2).1;
+    assert_eq!(tasks_of(&[250; 16], 100), 1 + 8 + 1);
+    let result = run(&join(&[500; 8], 4_000, "\"left\", \"right\""), &[]);
+    let split: Vec<u64> = read(&result, 2).into_iter().filter(|bytes| *bytes == 410_000 + 1_640_000).collect();
+    assert_eq!(split.len(), 8 * 2);
+    let output: u64 = tasks(&result, 2).iter().map(|task| task.output.get()).sum();
+    assert_eq!(output, 10_000_000);
+}
+
+/// A node dies as parts are worked on: what it had is made again, and what is read is all the same.
+#[test]
+fn parts_are_read_again_after_a_loss() {
+    let crash = "[[faults]]\nat = \"300300 ms\"\nnode = \"worker-1\"\n";
+    let result = run(&(join(&[500; 8], 100, "\"left\"") + crash), &[]);
+    let app = spark(&result);
+    assert_eq!((app.lost, shape(&result, 2)), (1, (10, 10)));
+    assert!(app.stages[0].attempts > 1 && app.tasks.iter().any(|task| task.stage == 2 && task.attempt > 1));
+    assert_eq!(read(&result, 2).iter().sum::<u64>(), 4_000_000 + 100_000 + 7 * 82_000);
+}
+
+/// Each of 500 map tasks of either side has a part for itself: 250,000 tasks with 1,000 blocks each are too many.
+#[test]
+fn too_many_parts_fail_the_application() {
+    let side = |name: &str| {
+        format!("[[spark.stage]]\nname = \"{name}\"\nsql = true\ntasks = 500\nshuffle-write = \"500 MB\"\n")
+    };
+    let stages = format!(
+        "adaptive-skewed-partition-threshold = \"1 MB\"\nadaptive-advisory-partition-size = \"100 KB\"\n{}{}\
+         [[spark.stage]]\nname = \"join\"\nsql = true\nparents = [\"left\", \"right\"]\ntasks = 10\n\
+         skew-join = [\"left\", \"right\"]\nshares = [0, 0, 0, 1, 0, 0, 0, 0, 0, 0]\n",
+        side("left"),
+        side("right")
+    );
+    let result = run(&stages, &[]);
+    let app = result.spark.as_ref().expect("an application");
+    assert_eq!(app.state, results::JobState::Failed);
+    assert!(app.reason.starts_with("stage join: its skewed partitions have more parts"), "{}", app.reason);
+}

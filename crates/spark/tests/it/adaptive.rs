@@ -14,8 +14,8 @@ type Case = (&'static [&'static [u64]], [u64; 3], &'static [(usize, usize)]);
 fn joined(shuffles: &[&[u64]], [advised, parallelism, least]: [u64; 3]) -> Vec<(usize, usize)> {
     let sizes: Vec<u64> = (0..shuffles[0].len()).map(|at| shuffles.iter().map(|sizes| sizes[at]).sum()).collect();
     let bytes = Bytes::new;
-    let coalesce = Coalesce { advisory_size: bytes(advised), min_size: bytes(least), parallelism_first: true };
-    let target = target(sizes.iter().sum(), parallelism, &coalesce);
+    let coalesce = Coalesce { min_size: bytes(least), parallelism_first: true };
+    let target = target(sizes.iter().sum(), parallelism, bytes(advised), &coalesce);
     coalesced(&sizes, target, least).into_iter().map(|task| (task.start, task.end)).collect()
 }
 
@@ -70,10 +70,13 @@ fn partitions_are_joined_as_spark_joins_them() {
 #[test]
 fn as_much_as_is_advised_without_parallelism_first() {
     let coalesce = Coalesce { parallelism_first: false, ..Coalesce::default() };
-    assert_eq!(target(1 << 40, 1_000, &coalesce), 64 << 20);
-    assert_eq!(target(1 << 21, 1_000, &coalesce), 2 << 20);
-    assert_eq!(target(1 << 21, 1_000, &Coalesce::default()), 1 << 20);
-    assert_eq!(target(1 << 30, 1_000, &Coalesce { min_size: Bytes::new(1), ..Coalesce::default() }), 1_073_742);
+    assert_eq!(target(1 << 40, 1_000, Bytes::from_mib(64), &coalesce), 64 << 20);
+    assert_eq!(target(1 << 21, 1_000, Bytes::from_mib(64), &coalesce), 2 << 20);
+    assert_eq!(target(1 << 21, 1_000, Bytes::from_mib(64), &Coalesce::default()), 1 << 20);
+    assert_eq!(
+        target(1 << 30, 1_000, Bytes::from_mib(64), &Coalesce { min_size: Bytes::new(1), ..Coalesce::default() }),
+        1_073_742
+    );
 }
 
 /// `MapStatus.decompressSize(MapStatus.compressSize(size))`. The sum is of all sizes that one byte can tell.

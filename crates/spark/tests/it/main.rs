@@ -3,4 +3,5 @@
 mod adaptive;
 mod fetch;
 mod shuffle;
+mod skew;
 mod task_set;
