@@ -98,6 +98,8 @@ export interface Spark {
 export interface SparkStage {
   name: string;
   tasks: number;
+  /** Adaptive execution may have joined or split them for its tasks. */
+  partitions: number;
   done: number;
   submit_s: number | null;
   finish_s: number | null;

@@ -19,7 +19,9 @@ const HEAD = [
 function cells(stage: SparkStage): string[] {
   const { submit_s: submit, finish_s: finish } = stage;
   return [
-    (stage.done === stage.tasks ? '' : `${format.count(stage.done)} of `) + format.count(stage.tasks),
+    (stage.done === stage.tasks ? '' : `${format.count(stage.done)} of `) +
+      format.count(stage.tasks) +
+      (stage.partitions !== stage.tasks ? ` for ${format.count(stage.partitions)} partitions` : ''),
     submit === null ? '' : format.seconds(submit),
     submit === null || finish === null ? '' : format.seconds(finish - submit),
     ...[stage.input, stage.shuffle_read, stage.shuffle_remote, stage.shuffle_write].map((bytes) =>

@@ -307,7 +307,7 @@ test('an application of Spark shows its stages, and leads from one to its time',
   );
   expect(rows).toEqual([
     ['scan', '32', '50 ms', '400 ms', '4 GB', '', '', '400 MB', ''],
-    ['join_of_orders_and_customers_by_key', '3 of 16', '500 ms', '', '', '500 MB', '438 MB', '', '68.5 ms'],
+    ['join_of_orders_and_customers_by_key', '3 of 16 for 200 partitions', '500 ms', '', '', '500 MB', '438 MB', '', '68.5 ms'],
   ]);
   expect(await page.textContent('#stages caption')).toContain('12 stages that took less are left out');
   const before = await views(page);

@@ -676,11 +676,12 @@ export function spark(): ReportData {
       broadcast: [0, 0],
       left_out: 12,
       stages: [
-        { ...volumes, name: 'scan', tasks: 32, done: 32, submit_s: 0.05, finish_s: 0.45, input: 4e9, shuffle_write: 4e8 },
+        { ...volumes, name: 'scan', tasks: 32, partitions: 32, done: 32, submit_s: 0.05, finish_s: 0.45, input: 4e9, shuffle_write: 4e8 },
         {
           ...volumes,
           name: 'join_of_orders_and_customers_by_key',
           tasks: 16,
+          partitions: 200,
           done: 3,
           submit_s: 0.5,
           finish_s: null,

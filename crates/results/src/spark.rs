@@ -86,7 +86,9 @@ pub struct SparkStage {
     pub job: u32,
     /// Its tasks.
     pub tasks: u32,
-    /// Those that are done.
+    /// Its partitions, which adaptive execution may have joined or split for its tasks.
+    pub partitions: u32,
+    /// Tasks that are done.
     pub done: u32,
     /// How often it was handed to the scheduler.
     pub attempts: u32,
@@ -159,7 +161,9 @@ pub static SPARK_STAGES: Metrics<SparkStage> = Metrics {
         figure("name", "Its name.").text(|stage| stage.name.clone()),
         figure("job", "The job that it is of, from 0.").count("number", |stage| stage.job.into()),
         figure("tasks", "Its tasks.").count("tasks", |stage| stage.tasks.into()),
-        figure("done", "Those that are done.").count("tasks", |stage| stage.done.into()),
+        figure("partitions", "Its partitions, which adaptive execution may have joined or split for its tasks.")
+            .count("partitions", |stage| stage.partitions.into()),
+        figure("done", "Tasks that are done.").count("tasks", |stage| stage.done.into()),
         figure(
             "attempts",
             "How often it was handed to the scheduler: again where output of it, or that it reads, was lost.",

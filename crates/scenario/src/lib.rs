@@ -24,6 +24,7 @@ pub mod problem;
 mod queue;
 mod run;
 mod spark;
+mod spark_adaptive;
 mod spark_check;
 mod stripe;
 mod tcp;

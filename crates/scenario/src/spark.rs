@@ -7,6 +7,7 @@ use units::{Bytes, Time};
 
 const TIMES: std::ops::RangeInclusive<Time> = Time::ZERO..=Time::from_secs(604_800);
 const SIZES: std::ops::RangeInclusive<Bytes> = Bytes::ZERO..=Bytes::from_mib(1 << 30);
+const PARTITIONS: std::ops::RangeInclusive<Bytes> = Bytes::new(1)..=Bytes::from_mib(1 << 30);
 const MESSAGES: std::ops::RangeInclusive<Bytes> = Bytes::new(1)..=Bytes::from_mib(128);
 
 choice! {
@@ -83,6 +84,28 @@ section! {
         /// Size of the pieces in which executors get broadcast variables, of the driver or of each other
         /// (`spark.broadcast.blockSize`).
         broadcast_block_size: Bytes = Bytes::from_mib(4), Bytes::new(1_024)..=Bytes::from_mib(2_047);
+        /// Adaptive execution of the stages of SQL, those with `sql` (`spark.sql.adaptive.enabled`).
+        adaptive: bool = true;
+        /// Whether adaptive execution joins neighbouring partitions of the shuffles that a stage reads, when all of these
+        /// are there: then it has fewer tasks than partitions (`spark.sql.adaptive.coalescePartitions.enabled`).
+        adaptive_coalesce_partitions: bool = true;
+        /// What a task of joined partitions reads at most, and one of a part of a skewed one at least, as far as map tasks'
+        /// blocks come to that (`spark.sql.adaptive.advisoryPartitionSizeInBytes`).
+        adaptive_advisory_partition_size: Bytes = Bytes::from_mib(64), PARTITIONS;
+        /// What it reads at least, beyond the most that is advised, too
+        /// (`spark.sql.adaptive.coalescePartitions.minPartitionSize`).
+        adaptive_min_partition_size: Bytes = Bytes::from_mib(1), PARTITIONS;
+        /// Whether a task reads no more than a core's part of all bytes that its stage reads, but for the least, so that
+        /// all cores have something to do (`spark.sql.adaptive.coalescePartitions.parallelismFirst`).
+        adaptive_parallelism_first: bool = true;
+        /// Whether adaptive execution splits skewed partitions of joins, those of parents in a stage's `skew-join`
+        /// (`spark.sql.adaptive.skewJoin.enabled`).
+        adaptive_skew_join: bool = true;
+        /// How many times larger than the median of its shuffle a skewed partition is
+        /// (`spark.sql.adaptive.skewJoin.skewedPartitionFactor`).
+        adaptive_skewed_partition_factor: f64 = 5.0, 0.0..=1e6;
+        /// What it is larger than besides (`spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes`).
+        adaptive_skewed_partition_threshold: Bytes = Bytes::from_mib(256), PARTITIONS;
         /// Size of the message that launches a task.
         launch_size: Bytes = Bytes::new(10_000), MESSAGES;
         /// Size of the message that tells a task's end, without its result.
@@ -114,6 +137,16 @@ section! {
         parents: Vec<String> = Vec::new();
         /// How many tasks it has, one a partition.
         tasks: u32 = 1, 1..=1_000_000;
+        /// Whether it is of a query of SQL or of data frames, which `spark.adaptive` may execute. If it reads shuffles and no
+        /// files, `tasks`, and what is said of each, are those of the partitions that these have
+        /// (`spark.sql.shuffle.partitions`, `coalescePartitions.initialPartitionNum`), and a task that reads several does
+        /// what all of them ask for, with one result. False for RDDs, and for what must keep its number of partitions, as
+        /// `repartition(200)` does.
+        sql: bool = false;
+        /// Of a join of two parents, those whose skewed partitions adaptive execution may split: each part, of some map tasks,
+        /// has a task, which reads all of the other parent's partition. Both of an inner join, the left one of an outer join
+        /// to the left, of a semi join and of an anti join.
+        skew_join: Vec<String> = Vec::new();
         /// What its tasks read of files, all together.
         input: Bytes = Bytes::ZERO, SIZES;
         /// What each task reads of files, one value for each. Left out: equal parts of `input`.

@@ -82,6 +82,7 @@ fn of_stage(check: &mut Check<'_>, i: usize, stage: &SparkStage, before: &BTreeM
         }
     }
     reads(check, i, stage, before);
+    super::spark_adaptive::check(check, i, stage);
     let tasks = stage.tasks as usize;
     let lists = [
         ("inputs", stage.inputs.len()),
@@ -287,6 +288,7 @@ pub(super) fn warn(check: &mut Check<'_>) {
         let message = "it has no effect: no stage has a `broadcast`";
         check.says("spark.broadcast-block-size", message, "leave it out");
     }
+    super::spark_adaptive::warn(check, spark);
     for (i, stage) in spark.stage.iter().enumerate() {
         let input = whole(stage.input, &stage.inputs) > 0;
         let output = whole(stage.output, &stage.outputs) > 0;

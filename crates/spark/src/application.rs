@@ -79,6 +79,8 @@ pub struct Spark {
     pub(crate) executors: Vec<Executor>,
     pub(crate) thread: Thread,
     pub(crate) reviving: bool,
+    /// How many of SQL's stages were submitted in adaptive execution.
+    pub(crate) turns: usize,
     pub(crate) fetches: UnderWay,
     pub(crate) serving: Serving,
     pub(crate) broadcasts: Broadcasts,
@@ -121,6 +123,7 @@ impl Spark {
             executors: Vec::new(),
             thread: Thread::default(),
             reviving: false,
+            turns: 0,
             fetches: UnderWay::default(),
             serving: Serving::default(),
             broadcasts: Broadcasts::default(),
@@ -296,14 +299,18 @@ impl Spark {
         let of = |(stage, place): (&Stage, usize)| {
             let books = stage.books[place];
             let parent = &self.stages[books.parent];
-            let mut never = Bytes::ZERO;
+            let (mut wanted, mut never) = (Bytes::ZERO, Bytes::ZERO);
             for (map, output) in parent.outputs.0.iter().enumerate() {
                 let Some(output) = output else { continue };
-                for reduce in (0..stage.spec.tasks.len()).filter(|reduce| !stage.got[place].has(map, *reduce)) {
-                    never += stage.block(place, output.length, reduce).1;
+                for reduce in (0..stage.spec.tasks.len()).filter(|reduce| stage.reads(*reduce, place, map)) {
+                    let bytes = stage.block(place, output.length, reduce).1;
+                    wanted += bytes;
+                    never += if stage.got[place].has(map, reduce) { Bytes::ZERO } else { bytes };
                 }
             }
-            Exchange { offered: parent.outputs.bytes(), never_fetched: never, ..books }
+            // Beside parts of a skewed partition several tasks read all of the other side's.
+            let splits = stage.adapted.as_ref().is_some_and(crate::reads::Adapted::splits);
+            Exchange { offered: if splits { wanted } else { parent.outputs.bytes() }, never_fetched: never, ..books }
         };
         self.stages.iter().flat_map(|stage| (0..stage.books.len()).map(move |place| (stage, place))).map(of).collect()
     }

@@ -40,6 +40,15 @@ pub struct Config {
     pub status_cost: Time,
     /// When copies of slow tasks are launched (`spark.speculation`, never).
     pub speculation: Option<Speculation>,
+    /// How much a task reads at most whose partitions are joined, and at least of a skewed one that is split
+    /// (`spark.sql.adaptive.advisoryPartitionSizeInBytes`, 64 MiB).
+    pub advisory_size: Bytes,
+    /// Which partitions of joins are split for stages in adaptive execution (`spark.sql.adaptive.skewJoin.enabled`); none
+    /// where they are not.
+    pub skew: Option<Skew>,
+    /// How partitions of shuffles are joined for stages in adaptive execution
+    /// (`spark.sql.adaptive.coalescePartitions.enabled`); none where they are not.
+    pub coalesce: Option<Coalesce>,
     /// Further work, before all other, of tasks that an executor begins before any has ended on it.
     pub executor_start: Time,
     /// The jobs, one after the other.
@@ -67,6 +76,9 @@ impl Default for Config {
             launch_cost: Time::from_us(500),
             status_cost: Time::from_us(500),
             speculation: None,
+            advisory_size: Bytes::from_mib(64),
+            skew: Some(Skew::default()),
+            coalesce: Some(Coalesce::default()),
             executor_start: Time::ZERO,
             jobs: Vec::new(),
             stages: Vec::new(),
@@ -85,6 +97,37 @@ pub struct Speculation {
     pub quantile: f64,
     /// For how long a task has then run at least (`spark.speculation.minTaskRuntime`, 100 ms).
     pub min_task_runtime: Time,
+}
+
+/// How partitions of shuffles are joined. Defaults are those of Spark 4.1's `SQLConf`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Coalesce {
+    /// How much a task reads at least (`spark.sql.adaptive.coalescePartitions.minPartitionSize`, 1 MiB).
+    pub min_size: Bytes,
+    /// Whether there are as many tasks as cores, rather than tasks that read as much as is advised
+    /// (`spark.sql.adaptive.coalescePartitions.parallelismFirst`, on).
+    pub parallelism_first: bool,
+}
+
+impl Default for Coalesce {
+    fn default() -> Self {
+        Self { min_size: Bytes::from_mib(1), parallelism_first: true }
+    }
+}
+
+/// Which partitions of joins are skewed. Defaults are those of Spark 4.1's `SQLConf`.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Skew {
+    /// Larger than so many times the median (`spark.sql.adaptive.skewJoin.skewedPartitionFactor`, 5), ...
+    pub factor: f64,
+    /// ... and than this (`spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes`, 256 MiB).
+    pub threshold: Bytes,
+}
+
+impl Default for Skew {
+    fn default() -> Self {
+        Self { factor: 5.0, threshold: Bytes::from_mib(256) }
+    }
 }
 
 /// A job: what one action of the program runs.
@@ -124,8 +167,12 @@ pub struct StageSpec {
     pub job: usize,
     /// The stages whose shuffle output it reads.
     pub parents: Vec<usize>,
-    /// Its tasks.
+    /// Its tasks, one for each partition.
     pub tasks: Vec<TaskSpec>,
+    /// Of a join, the places of parents among `parents` whose skewed partitions may be read by several tasks.
+    pub splittable: Vec<usize>,
+    /// Whether it is of SQL's adaptive execution (`spark.sql.adaptive.enabled`).
+    pub adaptive: bool,
     /// Of its parents' output, the part that each of its tasks reads, relative to the others; none for equal parts.
     pub shares: Vec<f64>,
     /// Whether its tasks prefer nodes for what they read of shuffles, where the application's do.

@@ -1,6 +1,7 @@
 //! The driver: jobs and stages (`DAGScheduler`), and which task gets which core (`TaskSchedulerImpl`,
 //! `CoarseGrainedSchedulerBackend`).
 
+use crate::adaptive::FEW_PARTITIONS;
 use crate::application::{Errand, Spark};
 use crate::config::Place;
 use crate::record::{TaskEnd, TaskRecord};
@@ -58,6 +59,9 @@ impl Spark {
             let parents = || self.parents_wanted(number).iter().all(|parent| self.stages[*parent].is_available());
             if self.is_wanted(number) && parents() {
                 let delay = stage.spec.delay;
+                if stage.record.ready.is_none() {
+                    self.adapt(platform, number);
+                }
                 let stage = &mut self.stages[number];
                 stage.is_active = true;
                 stage.record.ready.get_or_insert(now);
@@ -157,8 +161,8 @@ impl Spark {
         if !self.config.reduce_locality || !stage.spec.reduce_locality {
             return Vec::new();
         }
-        let of = |parent: &usize| self.stages[*parent].outputs.preferred(&stage.partition, task);
-        let mut sides = stage.spec.parents.iter().map(of);
+        let of = |(place, parent): (usize, &usize)| stage.preferred(&self.stages[*parent].outputs, place, task);
+        let mut sides = stage.spec.parents.iter().enumerate().map(of);
         let Some(first) = sides.next() else { return Vec::new() };
         let (mut both, mut either) = (first.clone(), first);
         for side in sides {
@@ -175,7 +179,7 @@ impl Spark {
     pub(crate) fn offer(&mut self, platform: &mut Platform, mut offers: Vec<usize>, all_free: bool) {
         self.random.shuffle(&mut offers);
         let mut order: Vec<usize> = (0..self.stages.len()).filter(|number| self.stages[*number].waits()).collect();
-        order.sort_by_key(|number| (self.stages[*number].spec.job, *number));
+        order.sort_by_key(|number| (self.stages[*number].spec.job, self.stages[*number].turn, *number));
         for number in order {
             let Some(mut set) = self.stages[number].set.take() else { continue };
             let (mut launched, mut rejects) = (false, false);
@@ -298,7 +302,7 @@ impl Spark {
     fn statuses(&self, stage: usize) -> Bytes {
         let stage = &self.stages[stage];
         let maps: usize = stage.spec.parents.iter().map(|parent| self.stages[*parent].spec.tasks.len()).sum();
-        Bytes::new((maps * (ADDRESS + stage.spec.tasks.len().min(FEW_BLOCKS))) as u64 + MESSAGE)
+        Bytes::new((maps * (ADDRESS + stage.partitions().min(FEW_PARTITIONS))) as u64 + MESSAGE)
     }
 
     /// A task is done, as the driver now knows.
@@ -380,7 +384,5 @@ impl Spark {
 /// Bytes of a map status beside the sizes of its blocks: the block manager's name, and the map task's number. Ours, of
 /// the order of `BlockManagerId`: statuses are packed and compressed as one (`MapOutputTracker.serializeOutputStatuses`).
 pub const ADDRESS: usize = 40;
-/// Sizes that a map status has: of more blocks it has their mean (`spark.shuffle.minNumPartitionsToHighlyCompress`).
-const FEW_BLOCKS: usize = 2_000;
 /// Bytes of a message without its content: addresses and names of its endpoints (`RequestMessage`). Ours.
 pub const MESSAGE: u64 = 100;

@@ -4,6 +4,7 @@
 //! [`Spark::on_start`], [`Spark::on_down`] and [`Spark::on_news`] take the cluster's [`Platform`](hadoop::Platform) and
 //! what has happened there; what they ask for comes back as news. `docs/models/spark.md` has the sources.
 
+pub mod adaptive;
 mod application;
 mod blocks;
 mod broadcast;
@@ -14,10 +15,12 @@ mod errand;
 mod executor;
 pub mod fetch;
 mod loss;
+mod reads;
 mod record;
 mod running;
 mod serve;
 pub mod shuffle;
+pub mod skew;
 mod speculation;
 mod stage;
 mod store;
@@ -28,6 +31,6 @@ mod transfer;
 pub use application::Spark;
 pub use broadcast::Spread;
 pub use cache::Kept;
-pub use config::{Config, JobSpec, Level, Place, Speculation, StageSpec, TaskSpec};
+pub use config::{Coalesce, Config, JobSpec, Level, Place, Skew, Speculation, StageSpec, TaskSpec};
 pub use record::{Exchange, JobRecord, StageRecord, TaskEnd, TaskRecord};
 pub use task_set::Locality;

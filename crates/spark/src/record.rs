@@ -16,6 +16,10 @@ pub struct JobRecord {
 /// A stage.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct StageRecord {
+    /// Its tasks.
+    pub tasks: u32,
+    /// Its partitions, which adaptive execution may have joined or split for its tasks.
+    pub partitions: u32,
     /// When its parents were done and its job ran.
     pub ready: Option<Time>,
     /// When its tasks were handed to the scheduler.

@@ -90,7 +90,7 @@ impl Spark {
             for (map, output) in self.stages[*of].outputs.0.iter().enumerate() {
                 let Some(output) = output else { continue };
                 let (offset, bytes) = stage.block(parent, output.length, record.index);
-                if bytes == Bytes::ZERO {
+                if bytes == Bytes::ZERO || !stage.reads(record.index, parent, map) {
                     continue;
                 }
                 expected += bytes;

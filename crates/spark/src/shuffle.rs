@@ -3,13 +3,14 @@
 
 use hadoop::{DiskStream, NodeId};
 use std::collections::BTreeMap;
+use std::ops::Range;
 use units::Bytes;
 
 /// How the output of each map task is divided among the reduce tasks: cumulative parts.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Partition {
-    /// By reduce task, the part of a file that lies before the end of its block; the last is 1.
-    ends: Vec<f64>,
+    /// By reduce task, the parts of a file before the begin and before the end of its block; the last end is 1.
+    parts: Vec<(f64, f64)>,
 }
 
 impl Partition {
@@ -18,30 +19,39 @@ impl Partition {
         let share = |reduce: usize| shares.get(reduce).copied().unwrap_or(1.0).max(0.0);
         let whole: f64 = (0..reduces).map(share).sum();
         let mut sum = 0.0;
-        let mut end = |reduce: usize| {
+        let mut end = 0.0;
+        let mut part = |reduce: usize| {
             sum += share(reduce);
+            let begin = end;
             // Even where nobody shall have anything, somebody has the whole.
-            if reduce + 1 == reduces || whole <= 0.0 { 1.0 } else { (sum / whole).min(1.0) }
+            end = if reduce + 1 == reduces || whole <= 0.0 { 1.0 } else { (sum / whole).min(1.0) };
+            (begin, end)
         };
-        Self { ends: (0..reduces).map(&mut end).collect() }
+        Self { parts: (0..reduces).map(&mut part).collect() }
+    }
+
+    /// What tasks read, each of which reads what these of its parts make up.
+    pub fn of(&self, tasks: impl Iterator<Item = Range<usize>>) -> Self {
+        Self { parts: tasks.map(|parts| (self.parts[parts.start].0, self.parts[parts.end - 1].1)).collect() }
     }
 
     /// How many reduce tasks there are.
     pub fn len(&self) -> usize {
-        self.ends.len()
+        self.parts.len()
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
+        self.parts.is_empty()
     }
 
     /// Where the block of a reduce task lies in a file of `length`: offset and length. Blocks of all reduce tasks make
     /// up the file.
     pub fn block(&self, length: Bytes, reduce: usize) -> (Bytes, Bytes) {
-        let at = |end: f64| Bytes::new(units::whole(length.get() as f64 * end)).min(length);
-        let begin = if reduce == 0 { Bytes::ZERO } else { at(self.ends[reduce - 1]) };
-        let end = if reduce + 1 == self.ends.len() { length } else { at(self.ends[reduce]) };
+        // All of it exactly, where it is longer than a number of double precision tells.
+        let at = |part: f64| if part >= 1.0 { length } else { Bytes::new(units::whole(length.get() as f64 * part)) };
+        let (begin, end) = self.parts[reduce];
+        let (begin, end) = (at(begin).min(length), at(end).min(length));
         (begin, end.saturating_sub(begin))
     }
 }
@@ -76,6 +86,11 @@ impl Outputs {
     /// Bytes of all outputs.
     pub fn bytes(&self) -> Bytes {
         self.0.iter().flatten().map(|output| output.length).sum()
+    }
+
+    /// Bytes that these map tasks have for a reduce task.
+    pub fn part(&self, partition: &Partition, reduce: usize, maps: Range<usize>) -> Bytes {
+        self.0[maps].iter().flatten().map(|output| partition.block(output.length, reduce).1).sum()
     }
 
     /// The nodes that a reduce task prefers: those of executors with a fifth of what it reads

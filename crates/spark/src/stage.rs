@@ -1,10 +1,12 @@
 //! A stage in the course of a run.
 
 use crate::config::StageSpec;
+use crate::reads::Adapted;
 use crate::record::{Exchange, StageRecord};
 use crate::shuffle::{Outputs, Partition};
 use crate::speculation::Attempts;
 use crate::task_set::TaskSet;
+use hadoop::NodeId;
 use hadoop::hdfs::BlockId;
 use std::collections::{BTreeMap, BTreeSet};
 use units::Bytes;
@@ -22,6 +24,10 @@ pub struct Stage {
     pub own_parents: usize,
     /// How the output of the latter is divided.
     pub lineage: Option<Partition>,
+    /// What its tasks read, where adaptive execution has joined or split partitions.
+    pub adapted: Option<Adapted>,
+    /// Of SQL's stages in adaptive execution, which was submitted before which; of others 0.
+    pub turn: usize,
     /// Its tasks that wait for cores, from its submission on.
     pub set: Option<TaskSet>,
     /// Whether its tasks are with the scheduler, or will be after its delay.
@@ -57,14 +63,16 @@ impl Stage {
         parents: &[usize],
         (own_parents, lineage): (usize, Option<Partition>),
     ) -> Self {
-        let tasks = spec.tasks.len();
         let books = |parent: &usize| Exchange { stage: number, parent: *parent, ..Exchange::default() };
-        Self {
-            partition: Partition::new(&spec.shares, tasks),
+        let partitions = spec.tasks.len();
+        let mut stage = Self {
+            partition: Partition::new(&spec.shares, partitions),
             own_parents,
             lineage,
-            outputs: Outputs(vec![None; tasks]),
-            record: StageRecord::default(),
+            outputs: Outputs::default(),
+            record: StageRecord { partitions: units::count(partitions), ..StageRecord::default() },
+            adapted: None,
+            turn: 0,
             set: None,
             is_active: false,
             is_needed: false,
@@ -75,9 +83,37 @@ impl Stage {
             failed_in_a_row: 0,
             no_rejects: true,
             blocks: Vec::new(),
-            got: parents.iter().map(|maps| Got::new(*maps, tasks)).collect(),
+            got: Vec::new(),
             books: spec.parents.iter().map(books).collect(),
             spec,
+        };
+        stage.resize(parents);
+        stage
+    }
+
+    /// It has as many tasks as are in its settings, none of which has begun, and parents with so many tasks each.
+    pub fn resize(&mut self, parents: &[usize]) {
+        let tasks = self.spec.tasks.len();
+        self.record.tasks = units::count(tasks);
+        self.outputs = Outputs(vec![None; tasks]);
+        self.got = parents.iter().map(|maps| Got::new(*maps, tasks)).collect();
+    }
+
+    /// How many partitions the shuffles have that it reads.
+    pub fn partitions(&self) -> usize {
+        self.adapted.as_ref().map_or(self.spec.tasks.len(), Adapted::partitions)
+    }
+
+    /// Whether a task reads a block of a map task of its parent at this place.
+    pub fn reads(&self, task: usize, parent: usize, map: usize) -> bool {
+        self.adapted.as_ref().is_none_or(|adapted| adapted.reads(task, parent, map))
+    }
+
+    /// The nodes that a task prefers for what it reads of its parent at this place, which has these outputs.
+    pub fn preferred(&self, outputs: &Outputs, parent: usize, task: usize) -> Vec<NodeId> {
+        match &self.adapted {
+            Some(adapted) => adapted.preferred(outputs, parent, task),
+            None => outputs.preferred(&self.partition, task),
         }
     }
 

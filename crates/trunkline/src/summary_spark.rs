@@ -26,6 +26,14 @@ fn losses(spark: &SparkApplication) -> String {
     )
 }
 
+/// How many tasks adaptive execution has made of the partitions of stages.
+fn adapted<'a>(stages: impl Iterator<Item = &'a results::SparkStage>) -> Option<String> {
+    let adapted = stages.filter(|stage| stage.partitions != stage.tasks);
+    let adapted: Vec<String> =
+        adapted.map(|stage| format!("{} {} for {} tasks", stage.name, stage.partitions, stage.tasks)).collect();
+    (!adapted.is_empty()).then(|| format!("partitions that adaptive execution joined or split: {}", adapted.join(", ")))
+}
+
 /// Adds an application: how it ended, its volumes, its stages.
 pub fn of_spark(text: &mut String, spark: &SparkApplication, screen: &Screen) {
     let paint = if spark.state == JobState::Succeeded { Screen::good } else { Screen::bad };
@@ -78,6 +86,9 @@ pub fn of_spark(text: &mut String, spark: &SparkApplication, screen: &Screen) {
         numbers.sort_by_key(|number| std::cmp::Reverse(took(*number)));
         numbers.truncate(STAGES);
         numbers.sort_unstable();
+    }
+    if let Some(adapted) = adapted(numbers.iter().map(|number| &spark.stages[*number])) {
+        line(text, screen, &adapted);
     }
     let mut table = Table::new(["stage", "tasks", "submitted", "took", "shuffle in", "remote", "fetch wait"])
         .indented(2)

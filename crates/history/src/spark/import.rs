@@ -146,6 +146,13 @@ pub fn import(of: &Application, cluster: Option<(&str, &str)>) -> Result<SparkIm
     if wasted > 0 {
         notes.push(format!("{wasted} attempts at tasks that failed, were killed or run again are left out"));
     }
+    if of.adaptive {
+        notes.push(
+            "stages that read shuffles have the tasks that adaptive execution made of their partitions then, which no log \
+             tells: with other cores or bytes there would be others (`sql`, `tasks` of a stage)"
+                .to_owned(),
+        );
+    }
     if of.cut_off || of.finish_ms.is_none() {
         notes.push("the log breaks off before the application's end: its jobs so far are imported".to_owned());
     }

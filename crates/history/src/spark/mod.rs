@@ -38,6 +38,8 @@ pub struct Application {
     pub finish_ms: Option<i64>,
     /// Spark's properties (`spark.*`), as set.
     pub properties: BTreeMap<String, String>,
+    /// Whether a query was planned anew as it ran, by adaptive execution.
+    pub adaptive: bool,
     /// Host of the driver; empty if not recorded.
     pub driver: String,
     /// Executors in the order in which they came.

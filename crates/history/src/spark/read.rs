@@ -159,7 +159,8 @@ impl LogReader {
                     ..fresh
                 });
             }
-            _ => {}
+            // An event of SQL has its class's whole name.
+            name => self.application.adaptive |= name.ends_with(".SparkListenerSQLAdaptiveExecutionUpdate"),
         }
         Ok(())
     }

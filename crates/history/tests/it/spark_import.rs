@@ -323,3 +323,21 @@ fn kept_data_sets_are_found() {
     assert_eq!(level("PROCESS_LOCAL", r#""Use Disk":false"#), SparkLevel::None);
     assert_eq!(level("NODE_LOCAL", both), SparkLevel::None);
 }
+
+/// A log of queries that were planned anew keeps their numbers of tasks, and says that these are its cluster's.
+#[test]
+fn tasks_of_adaptive_execution_are_those_of_the_log() {
+    let plain = log(&mut |value| value);
+    let event = "{\"Event\":\"org.apache.spark.sql.execution.ui.SparkListenerSQLAdaptiveExecutionUpdate\",\"executionId\":0,\
+                 \"physicalPlanDescription\":\"AQEShuffleRead coalesced\",\"sparkPlanInfo\":{}}\n";
+    let with = plain.replacen(
+        "{\"Event\":\"SparkListenerApplicationEnd",
+        &format!("{event}{{\"Event\":\"SparkListenerApplicationEnd"),
+        1,
+    );
+    let (one, other) = (imported(&plain, None).unwrap(), imported(&with, None).unwrap());
+    assert_eq!(one.scenario, other.scenario);
+    let said = |of: &SparkImported| of.notes.iter().filter(|note| note.contains("adaptive execution")).count();
+    assert_eq!((said(&one), said(&other)), (0, 1));
+    assert!(one.scenario.spark.unwrap().stage.iter().all(|stage| !stage.sql));
+}

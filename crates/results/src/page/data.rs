@@ -143,7 +143,9 @@ pub struct SparkStage {
     pub name: String,
     /// Its tasks.
     pub tasks: u32,
-    /// Those that are done.
+    /// Its partitions, which adaptive execution may have joined or split for its tasks.
+    pub partitions: u32,
+    /// Tasks that are done.
     pub done: u32,
     /// When its tasks were handed to the scheduler, if they were.
     pub submit_s: Option<f64>,

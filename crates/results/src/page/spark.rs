@@ -24,6 +24,7 @@ pub(super) fn spark(app: &SparkApplication) -> Spark {
         SparkStage {
             name: stage.name.clone(),
             tasks: stage.tasks,
+            partitions: stage.partitions,
             done: stage.done,
             submit_s: stage.submit.map(seconds),
             finish_s: stage.finish.map(seconds),

@@ -156,3 +156,49 @@ fn keys_without_effect_are_named() {
         assert_eq!(warnings(text, &[]), "", "{text}");
     }
 }
+
+#[test]
+fn settings_of_adaptive_execution_that_defeat_each_other_are_named() {
+    let query = |keys: &str| format!("{START}[[spark.stage]]\nname = \"b\"\nparents = [\"a\"]\ntasks = 200\n{keys}\n");
+    let sql = query("sql = true");
+    for sets in [&[][..], &["spark.adaptive=false"], &["spark.adaptive-min-partition-size=1 KB"]] {
+        assert_eq!(warnings(&sql, sets), "", "{sets:?}");
+    }
+    let off = "spark.adaptive-coalesce-partitions=false";
+    let cases: [(&str, &[&str], &str); 8] = [
+        (&query(""), &["spark.adaptive=true"], "no stage with `parents` says `sql`"),
+        (&query(""), &["spark.adaptive-parallelism-first=false"], "no stage with `parents` says `sql`"),
+        (&sql, &["spark.adaptive=false", off], "`adaptive` is off"),
+        (&sql, &["spark.adaptive=false", "spark.adaptive-min-partition-size=2 MB"], "`adaptive` is off"),
+        (&sql, &[off, "spark.adaptive-advisory-partition-size=2 MB"], "`adaptive-coalesce-partitions` is off"),
+        (&sql, &["spark.adaptive-advisory-partition-size=512 KiB"], "a task reads 1 MiB at least"),
+        (&query("sql = true\ninput = \"1 MB\""), &[], "it reads files, too"),
+        (&sql.replace("shuffle-write", "output"), &[], "one task reads all of its partitions, which are empty"),
+    ];
+    for (text, sets, expected) in cases {
+        let warning = warnings(text, sets);
+        assert!(warning.contains(expected), "{sets:?}: {warning}");
+    }
+    let join = |keys: &str| {
+        let side = START.replace("\"a\"", "\"side\"");
+        format!("{side}{}", sql.replace("[\"a\"]", &format!("[\"a\", \"side\"]\n{keys}")))
+    };
+    let split = join("skew-join = [\"a\", \"side\"]");
+    let factor = "spark.adaptive-skewed-partition-factor=2";
+    assert_eq!(warnings(&split, &[factor, off, "spark.adaptive-advisory-partition-size=512 KiB"]), "");
+    let cases: [(&str, &[&str], &str); 4] = [
+        (&sql, &["spark.adaptive-skew-join=false"], "no stage of SQL says `skew-join`"),
+        (&split, &["spark.adaptive-skew-join=false", factor], "`adaptive-skew-join` is off"),
+        (&split, &["spark.adaptive=false", factor], "`adaptive` is off"),
+        (&split.replace("sql = true", ""), &[], "stage `b` is not of SQL"),
+    ];
+    for (text, sets, expected) in cases {
+        let warning = warnings(text, sets);
+        assert!(warning.contains(expected), "{sets:?}: {warning}");
+    }
+    refused(&join("skew-join = [\"sid\"]"), &[], &["`sid` is no parent of the stage", "did you mean `side`?"]);
+    refused(&query("sql = true\nskew-join = [\"a\"]"), &[], &["of a join of two parents, and the stage has 1"]);
+    for size in ["advisory", "min"] {
+        refused(&sql, &[&format!("spark.adaptive-{size}-partition-size=0 B")], &["\"0 B\" is out of range: from 1 B"]);
+    }
+}

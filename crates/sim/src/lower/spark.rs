@@ -1,7 +1,7 @@
 //! A scenario's application of Spark in the terms of `spark`.
 
 use scenario::{Scenario, SparkLevel, SparkPlace, SparkStage};
-use spark::{Config, JobSpec, Level, Place, Spark, Speculation, StageSpec, TaskSpec};
+use spark::{Coalesce, Config, JobSpec, Level, Place, Skew, Spark, Speculation, StageSpec, TaskSpec};
 use units::Bytes;
 
 /// The application, if the scenario has one.
@@ -30,6 +30,15 @@ pub(super) fn application(scenario: &Scenario) -> Option<Spark> {
             quantile: spark.speculation_quantile,
             min_task_runtime: spark.speculation_min_task_runtime,
         }),
+        advisory_size: spark.adaptive_advisory_partition_size,
+        coalesce: spark.adaptive_coalesce_partitions.then_some(Coalesce {
+            min_size: spark.adaptive_min_partition_size,
+            parallelism_first: spark.adaptive_parallelism_first,
+        }),
+        skew: spark.adaptive_skew_join.then_some(Skew {
+            factor: spark.adaptive_skewed_partition_factor,
+            threshold: spark.adaptive_skewed_partition_threshold,
+        }),
         executor_start: spark.executor_start,
         jobs: (0..spark.jobs()).map(|job| JobSpec { pause: pause(job) }).collect(),
         stages: Vec::new(),
@@ -38,7 +47,8 @@ pub(super) fn application(scenario: &Scenario) -> Option<Spark> {
     for ((stage, parents), reads) in spark.stage.iter().zip(spark.parents()).zip(spark.reads()) {
         let read: Vec<Bytes> = parents.iter().map(|parent| written(&stages[*parent])).collect();
         let kept = reads.map(|keeper| (keeper, &stages[keeper]));
-        stages.push(of_stage(stage, (parents, read.into_iter().sum()), kept));
+        let built = of_stage(stage, (parents, read.into_iter().sum()), kept);
+        stages.push(StageSpec { adaptive: spark.adaptive && stage.sql, ..built });
     }
     Some(Spark::new(Config { stages, ..config }, scenario.run.seed))
 }
@@ -87,7 +97,9 @@ fn of_stage(
             result: stage.result,
         }
     };
+    let splittable = (0..).zip(&stage.parents).filter(|(_, parent)| stage.skew_join.contains(*parent));
     StageSpec {
+        splittable: splittable.map(|(place, _)| place).collect(),
         name: stage.name.clone(),
         job: stage.job as usize,
         tasks: (0..count).map(task).collect(),
@@ -102,6 +114,7 @@ fn of_stage(
         broadcast: stage.broadcast,
         warm_up: stage.warm_up,
         streamed: stage.streamed,
+        adaptive: false,
     }
 }
 

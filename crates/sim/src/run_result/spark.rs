@@ -10,7 +10,8 @@ pub(super) fn fill(driver: &Driver, result: &mut RunResult) {
     let stages = spark.config().stages.iter().zip(spark.stages()).map(|(spec, record)| SparkStage {
         name: spec.name.clone(),
         job: count(spec.job),
-        tasks: count(spec.tasks.len()),
+        tasks: record.tasks,
+        partitions: record.partitions,
         done: record.done,
         attempts: record.attempts,
         submit: record.submit,

@@ -35,6 +35,7 @@ mod scenario;
 mod scenario_traffic;
 mod slow_links;
 mod spark;
+mod spark_adaptive;
 mod spark_broadcast;
 mod spark_cache;
 mod spark_loss;

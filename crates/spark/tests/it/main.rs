@@ -1,5 +1,7 @@
 //! The pure parts of an application: delay scheduling, fetch limits, files of shuffles. `sim` tests the whole.
 
+mod adaptive;
 mod fetch;
 mod shuffle;
+mod skew;
 mod task_set;
