@@ -161,7 +161,12 @@ impl Spark {
         };
         if tasks.len() != spec.tasks.len() || tasks.iter().any(|task| !task.is_single()) {
             let parents = spec.parents.iter().map(|parent| self.stages[*parent].spec.tasks.len()).collect::<Vec<_>>();
+            let maps = tasks.len();
             self.stages[number].adapt(tasks, &parents);
+            // Those that read it have not begun.
+            for reader in &mut self.stages {
+                reader.parent_has(number, maps);
+            }
         }
     }
 

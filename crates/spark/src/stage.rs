@@ -99,6 +99,15 @@ impl Stage {
         self.got = parents.iter().map(|maps| Got::new(*maps, tasks)).collect();
     }
 
+    /// If that stage is a parent of it: it has so many tasks now, of which nothing has been read.
+    pub fn parent_has(&mut self, parent: usize, maps: usize) {
+        for (got, of) in self.got.iter_mut().zip(&self.spec.parents) {
+            if *of == parent {
+                *got = Got::new(maps, got.reduces);
+            }
+        }
+    }
+
     /// How many partitions the shuffles have that it reads.
     pub fn partitions(&self) -> usize {
         self.adapted.as_ref().map_or(self.spec.tasks.len(), Adapted::partitions)

@@ -314,6 +314,20 @@ fn parts_of_both_sides_are_read_with_each_other() {
     assert_eq!(output, 10_000_000);
 }
 
+/// Eight parts of one side with two of the other, the three partitions before as one and the six behind, 960 KB, as two: 19
+/// tasks of ten partitions. A stage that is no SQL's reads what each of them wrote, by many tasks.
+#[test]
+fn a_stage_reads_of_more_tasks_than_there_were_partitions() {
+    let after =
+        "shuffle-write = \"18 MB\"\n[[spark.stage]]\nname = \"after\"\nparents = [\"join\"]\njob = 1\ntasks = 100\n";
+    let result = run(&(join(&[500; 8], 4_000, "\"left\", \"right\"") + after), &[]);
+    assert_eq!((shape(&result, 2), shape(&result, 3)), ((10, 19), (100, 100)));
+    // A hundredth of each file, but for bytes that are not divisible.
+    let of_tasks = read(&result, 3);
+    assert_eq!(of_tasks.iter().sum::<u64>(), 18_000_000);
+    assert!(of_tasks.iter().all(|bytes| bytes.abs_diff(180_000) < 20), "{of_tasks:?}");
+}
+
 /// A node dies as parts are worked on: what it had is made again, and what is read is all the same.
 #[test]
 fn parts_are_read_again_after_a_loss() {
