@@ -65,6 +65,7 @@ const NEEDS: &[Need] = &[
         JOB,
         &["node.preset=xeon-2009", "power.drive=barracuda-7200.7", "power.guard.on=1000 Gbit/s"],
     ),
+    need("spark.stage.broadcast=\"1024 TiB\"", SPARK, &["spark.broadcast-block-size=2047 MiB"]),
     need("spark.", SPARK, &[]),
     need("power.", JOB, &["node.preset=xeon-2009", "power.drive=barracuda-7200.7"]),
     need("network.port.", JOB, &["network.port.link=worker-1"]),
