@@ -15,6 +15,7 @@ mod errand;
 mod executor;
 pub mod fetch;
 mod loss;
+mod reading;
 mod reads;
 mod record;
 mod running;

@@ -2,8 +2,8 @@
 //! says that a data set is to be kept, but neither how large its partitions are nor whether they were there
 //! (`Number of Cached Partitions` is 0 in all logs). What a task reads of one counts as its input.
 
-use super::import::{Group, Ran};
 use super::settings::{size, time};
+use super::stages::{Group, Ran};
 use super::{Application, Locality, Rdd, Stage, Task};
 use scenario::{Spark, SparkLevel};
 use std::collections::BTreeMap;

@@ -12,6 +12,7 @@ mod kept;
 mod log;
 mod read;
 mod settings;
+mod stages;
 mod work;
 
 pub use codec::{Codec, open};
