@@ -60,7 +60,11 @@ fn what_cannot_be_is_refused_before_anything_is_made() {
         (&["up", "--workers", "90"], 4, "fewer --workers"),
         (&["up", "--spark", "--workers", "90"], 4, "fewer spark.executors"),
         (&["up", "--spark", tree], 2, "cannot be used with"),
-        (&["up", "--spark", "--set", "faults=[{ at = \"1 s\", node = \"worker-1\" }]"], 2, "no Worker of Spark"),
+        (
+            &["up", "--spark", "--set", "faults=[{ at = \"1 s\", node = \"worker-1\", down-for = \"9 s\" }]"],
+            2,
+            "a Worker of Spark that comes back",
+        ),
         (&["run", "spark-jion"], 2, "did you mean `spark-join`?"),
         (&["run", "wordcont"], 2, "did you mean `wordcount`?"),
         (&["run", "pi", "--name", "not-there"], 2, "there is no cluster named not-there"),
