@@ -23,7 +23,7 @@ choice! {
 choice! {
     /// Where the tasks of a stage keep what they have computed.
     pub enum SparkLevel {
-        /// Nowhere.
+        /// They do not keep it.
         None = "none",
         /// In the memory of their executors; what has no room there is not kept.
         MemoryOnly = "memory-only",

@@ -1,6 +1,6 @@
 //! The application: what happens on its cluster goes to the part that it is for.
 
-use crate::blocks::{Block, Held, PullId, Pulls, Step};
+use crate::blocks::{Held, NamedBlock, PullId, PullStep, Pulls};
 use crate::broadcast::{Broadcasts, Spread};
 use crate::cache::{Cache, Kept};
 use crate::config::{Config, Place};
@@ -8,11 +8,12 @@ use crate::driver::{Thread, Work};
 use crate::errand::Errands;
 use crate::executor::{Executor, Need};
 use crate::loss::WORKER_TIMEOUT;
+use crate::reads::Adapted;
 use crate::record::{Exchange, JobRecord, StageRecord, TaskRecord};
 use crate::serve::{FetchId, Serving, UnderWay};
 use crate::shuffle;
 use crate::stage::Stage;
-use crate::store::Partition;
+use crate::store::KeptPartition;
 use crate::task::Task;
 use des::RandomStream;
 use hadoop::{ConnId, Event, Platform, Reader, Service, Writer};
@@ -53,10 +54,10 @@ pub(crate) enum Errand {
     Unanswered(FetchId),
     Retry(FetchId),
     /// A step of how an executor gets a block, of this try.
-    Pull(PullId, u32, Step),
+    Pull(PullId, u32, PullStep),
     /// A task's executor keeps a partition, or an executor one no longer: the driver is told.
-    Kept(usize, Partition),
-    Dropped(usize, Partition),
+    Kept(usize, KeptPartition),
+    Dropped(usize, KeptPartition),
     /// Of a task.
     Worked(usize),
     FileRead(usize, Bytes),
@@ -216,7 +217,7 @@ impl Spark {
             Errand::Retry(fetch) => self.ask(platform, fetch),
             Errand::Pull(pull, attempt, step) => self.on_pull(platform, (pull, attempt), step),
             Errand::Kept(task, partition) => self.on_kept(platform, task, partition),
-            Errand::Dropped(executor, partition) => self.held.drop(Block::Kept(partition), executor),
+            Errand::Dropped(executor, partition) => self.held.drop(NamedBlock::Kept(partition), executor),
             Errand::Worked(task)
             | Errand::FileRead(task, _)
             | Errand::LocalRead(task)
@@ -299,18 +300,22 @@ impl Spark {
         let of = |(stage, place): (&Stage, usize)| {
             let books = stage.books[place];
             let parent = &self.stages[books.parent];
-            let (mut wanted, mut never) = (Bytes::ZERO, Bytes::ZERO);
-            for (map, output) in parent.outputs.0.iter().enumerate() {
-                let Some(output) = output else { continue };
-                for reduce in (0..stage.spec.tasks.len()).filter(|reduce| stage.reads(*reduce, place, map)) {
-                    let bytes = stage.block(place, output.length, reduce).1;
-                    wanted += bytes;
-                    never += if stage.got[place].has(map, reduce) { Bytes::ZERO } else { bytes };
+            let blocks = |holds: &dyn Fn(usize, usize) -> bool| {
+                let mut bytes = Bytes::ZERO;
+                for (map, output) in parent.outputs.0.iter().enumerate() {
+                    let Some(output) = output else { continue };
+                    for reduce in (0..stage.spec.tasks.len()).filter(|reduce| holds(map, *reduce)) {
+                        bytes += stage.block(place, output.length, reduce).1;
+                    }
                 }
-            }
+                bytes
+            };
+            let reads = |map: usize, reduce: usize| stage.reads(reduce, place, map);
             // Beside parts of a skewed partition several tasks read all of the other side's.
-            let splits = stage.adapted.as_ref().is_some_and(crate::reads::Adapted::splits);
-            Exchange { offered: if splits { wanted } else { parent.outputs.bytes() }, never_fetched: never, ..books }
+            let splits = stage.adapted.as_ref().is_some_and(Adapted::splits);
+            let offered = if splits { blocks(&reads) } else { parent.outputs.bytes() };
+            let never = blocks(&|map, reduce| !stage.got[place].has(map, reduce) && reads(map, reduce));
+            Exchange { offered, never_fetched: never, ..books }
         };
         self.stages.iter().flat_map(|stage| (0..stage.books.len()).map(move |place| (stage, place))).map(of).collect()
     }

@@ -7,7 +7,7 @@ use crate::application::{Errand, Spark};
 use crate::cache::Source;
 use crate::driver::{ADDRESS, MESSAGE};
 use crate::loss::{MAX_RETRIES, RETRY_WAIT, SILENCE, UNANSWERED};
-use crate::store::{Found, Partition};
+use crate::store::{Found, KeptPartition};
 use crate::transfer::{BLOCK_NAME, CHUNK, HANDLE, REQUEST};
 use des::RandomStream;
 use hadoop::{ConnId, DiskOp, DiskTransfer, End, Platform};
@@ -21,25 +21,50 @@ pub struct Piece {
     pub number: u32,
 }
 
-/// A block.
+/// A block of which the driver knows who has it (`BlockId`).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Block {
+pub enum NamedBlock {
     Piece(Piece),
-    Kept(Partition),
+    Kept(KeptPartition),
+}
+
+/// What has been sent of blocks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Sent {
+    /// All of it.
+    pub all: Bytes,
+    /// What is sent and has not come.
+    pub in_flight: Bytes,
+    /// What was sent in vain: its connection, its executor or its task was lost.
+    pub wasted: Bytes,
+}
+
+impl Sent {
+    fn leaves(&mut self, bytes: Bytes) {
+        self.all += bytes;
+        self.in_flight += bytes;
+    }
+    fn came(&mut self, bytes: Bytes) {
+        self.in_flight = self.in_flight.saturating_sub(bytes);
+    }
+    fn never_comes(&mut self, bytes: Bytes) {
+        self.came(bytes);
+        self.wasted += bytes;
+    }
 }
 
 /// The executors that have blocks, as the driver knows.
 #[derive(Debug, Default)]
-pub struct Held(BTreeMap<Block, Vec<usize>>);
+pub struct Held(BTreeMap<NamedBlock, Vec<usize>>);
 
 impl Held {
     /// An executor has told of a block.
-    pub fn add(&mut self, block: Block, executor: usize) {
+    pub fn add(&mut self, block: NamedBlock, executor: usize) {
         self.0.entry(block).or_default().push(executor);
     }
 
     /// An executor has a block no longer.
-    pub fn drop(&mut self, block: Block, executor: usize) {
+    pub fn drop(&mut self, block: NamedBlock, executor: usize) {
         if let Some(holders) = self.0.get_mut(&block) {
             holders.retain(|holder| *holder != executor);
         }
@@ -51,7 +76,7 @@ impl Held {
     }
 
     /// Who has a block, beside the driver.
-    pub fn of(&self, block: Block) -> &[usize] {
+    pub fn of(&self, block: NamedBlock) -> &[usize] {
         self.0.get(&block).map_or(&[], Vec::as_slice)
     }
 }
@@ -64,7 +89,7 @@ pub struct PullId(u64);
 #[derive(Clone, Copy, Debug)]
 pub struct Pull {
     pub executor: usize,
-    pub block: Block,
+    pub block: NamedBlock,
     pub bytes: Bytes,
     /// The task that it is for, if it is for one.
     pub task: Option<usize>,
@@ -81,7 +106,7 @@ pub struct Pull {
 
 /// What has happened of a pull.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Step {
+pub enum PullStep {
     /// The driver is asked who has the block, and has answered.
     Locate,
     Located,
@@ -137,7 +162,7 @@ impl Spark {
         &mut self,
         platform: &mut Platform,
         executor: usize,
-        block: Block,
+        block: NamedBlock,
         (bytes, task): (Bytes, Option<usize>),
     ) {
         self.pulls.next += 1;
@@ -145,39 +170,41 @@ impl Spark {
         let (from, conn, sent) = (executor, None, false);
         let pull = Pull { executor, block, bytes, task, from, conn, sent, attempt: 0, failures: 0 };
         self.pulls.under_way.insert(id, pull);
-        self.tell_driver(platform, id, Step::Locate);
+        self.tell_driver(platform, id, PullStep::Locate);
     }
 
     /// Something has happened of a try to get a block.
-    pub(crate) fn on_pull(&mut self, platform: &mut Platform, (id, attempt): (PullId, u32), step: Step) {
+    pub(crate) fn on_pull(&mut self, platform: &mut Platform, (id, attempt): (PullId, u32), step: PullStep) {
         let Some(pull) = self.pulls.under_way.get(&id).filter(|pull| pull.attempt == attempt).copied() else { return };
         match step {
-            Step::Locate => self.on_locate(platform, id, &pull),
-            Step::Located | Step::Gone => self.next_holder(platform, id),
-            Step::Open if self.is_gone(&pull) => self.tell_puller(platform, id, Bytes::new(MESSAGE), Step::Gone),
-            Step::Open => self.tell_puller(platform, id, Bytes::new(HANDLE), Step::Opened),
-            Step::Opened => self.tell_holder(platform, id, Bytes::new(CHUNK), Step::Ask),
-            Step::Ask => self.give_block(platform, id, &pull),
-            Step::Read => self.send_block(platform, id, &pull),
-            Step::Data => self.on_data(platform, id, &pull),
-            Step::Report => {
-                self.held.add(pull.block, pull.executor);
-                self.tell(platform, pull.executor, Bytes::new(MESSAGE), Errand::Pull(id, attempt, Step::Reported));
+            PullStep::Locate => self.on_locate(platform, id, &pull),
+            PullStep::Located | PullStep::Gone => self.next_holder(platform, id),
+            PullStep::Open if self.is_gone(&pull) => {
+                self.tell_puller(platform, id, Bytes::new(MESSAGE), PullStep::Gone);
             }
-            Step::Reported => {
+            PullStep::Open => self.tell_puller(platform, id, Bytes::new(HANDLE), PullStep::Opened),
+            PullStep::Opened => self.tell_holder(platform, id, Bytes::new(CHUNK), PullStep::Ask),
+            PullStep::Ask => self.give_block(platform, id, &pull),
+            PullStep::Read => self.send_block(platform, id, &pull),
+            PullStep::Data => self.on_data(platform, id, &pull),
+            PullStep::Report => {
+                self.held.add(pull.block, pull.executor);
+                self.tell(platform, pull.executor, Bytes::new(MESSAGE), Errand::Pull(id, attempt, PullStep::Reported));
+            }
+            PullStep::Reported => {
                 self.pulls.remove(id);
-                if let Block::Piece(piece) = pull.block {
+                if let NamedBlock::Piece(piece) = pull.block {
                     self.next_piece(platform, pull.executor, piece.stage);
                 }
             }
-            Step::Silent => {
+            PullStep::Silent => {
                 if let Some(conn) = pull.conn {
                     self.disconnected(platform, conn);
                 }
             }
-            Step::Unanswered if self.executors[pull.from].is_lost => self.next_holder(platform, id),
-            Step::Unanswered => self.try_holder_again(platform, id),
-            Step::Retry => self.ask_holder(platform, id),
+            PullStep::Unanswered if self.executors[pull.from].is_lost => self.next_holder(platform, id),
+            PullStep::Unanswered => self.try_holder_again(platform, id),
+            PullStep::Retry => self.ask_holder(platform, id),
         }
     }
 
@@ -185,7 +212,7 @@ impl Spark {
     /// (`sortLocations`).
     fn on_locate(&mut self, platform: &mut Platform, id: PullId, pull: &Pull) {
         let mut holders: Vec<usize> = self.held.of(pull.block).to_vec();
-        if let Block::Piece(_) = pull.block {
+        if let NamedBlock::Piece(_) = pull.block {
             holders.push(self.executors.len());
         }
         let bytes = Bytes::new(MESSAGE + (ADDRESS * holders.len()) as u64);
@@ -194,7 +221,7 @@ impl Spark {
         let is_here = |holder: &usize| self.executors.get(*holder).is_some_and(|holder| holder.node == here);
         holders.sort_by_key(is_here);
         self.pulls.holders.insert(id, holders);
-        self.tell(platform, pull.executor, bytes, Errand::Pull(id, pull.attempt, Step::Located));
+        self.tell(platform, pull.executor, bytes, Errand::Pull(id, pull.attempt, PullStep::Located));
     }
 
     /// The next of those that have a block is asked for it. Where none of them has given a partition, its task computes
@@ -212,7 +239,7 @@ impl Spark {
                     self.on_looked_up(platform, &pull, Source::Nowhere);
                 }
             }
-            None => self.tell_driver(platform, id, Step::Locate),
+            None => self.tell_driver(platform, id, PullStep::Locate),
         }
     }
 
@@ -221,7 +248,7 @@ impl Spark {
         let Some(Pull { executor, from, attempt, .. }) = self.pulls.under_way.get(&id).copied() else { return };
         let is_dead = self.executors.get(from).is_some_and(|holder| holder.is_dead);
         if is_dead && !self.executors[executor].peers.contains_key(&from) {
-            let errand = self.errands.send(Errand::Pull(id, attempt, Step::Unanswered));
+            let errand = self.errands.send(Errand::Pull(id, attempt, PullStep::Unanswered));
             return platform.ctx.drive_timer(platform.ctx.now + UNANSWERED, errand);
         }
         let conn = self.peer(platform, executor, from);
@@ -231,56 +258,57 @@ impl Spark {
         if is_dead {
             self.await_block(platform, id);
         }
-        self.tell_holder(platform, id, Bytes::new(REQUEST + BLOCK_NAME), Step::Open);
+        self.tell_holder(platform, id, Bytes::new(REQUEST + BLOCK_NAME), PullStep::Open);
     }
 
     /// Whether a holder has a block no longer, or its process is gone.
     fn is_gone(&self, pull: &Pull) -> bool {
         let is_dead = self.executors.get(pull.from).is_some_and(|holder| holder.is_dead);
-        is_dead || matches!(pull.block, Block::Kept(partition) if self.cache.find(pull.from, partition).is_none())
+        is_dead || matches!(pull.block, NamedBlock::Kept(partition) if self.cache.find(pull.from, partition).is_none())
     }
 
     /// A holder gives a block, from its memory or its disk.
     fn give_block(&mut self, platform: &mut Platform, id: PullId, pull: &Pull) {
-        let Block::Kept(partition) = pull.block else { return self.send_block(platform, id, pull) };
+        let NamedBlock::Kept(partition) = pull.block else { return self.send_block(platform, id, pull) };
         match self.cache.find(pull.from, partition) {
             Some(Found::Memory) => {
                 self.cache.touch(pull.from, partition);
                 self.send_block(platform, id, pull);
             }
             Some(Found::Disk(disk, file)) => {
-                let errand = self.errands.send(Errand::Pull(id, pull.attempt, Step::Read));
+                let errand = self.errands.send(Errand::Pull(id, pull.attempt, PullStep::Read));
                 let transfer = DiskTransfer::new(disk, DiskOp::Read, file, Bytes::ZERO, pull.bytes);
                 platform.ctx.drive_disk(self.executors[pull.from].node, transfer, errand);
             }
-            None => self.tell_puller(platform, id, Bytes::new(MESSAGE), Step::Gone),
+            None => self.tell_puller(platform, id, Bytes::new(MESSAGE), PullStep::Gone),
+        }
+    }
+
+    /// The books of what is sent of a block's broadcast or data set.
+    fn sent_of(&mut self, block: NamedBlock) -> &mut Sent {
+        match block {
+            NamedBlock::Piece(piece) => &mut self.broadcasts.books(piece.stage).sent,
+            NamedBlock::Kept(partition) => &mut self.cache.books(partition.stage).sent,
         }
     }
 
     /// An executor has a block.
     fn on_data(&mut self, platform: &mut Platform, id: PullId, pull: &Pull) {
+        self.sent_of(pull.block).came(pull.bytes);
         match pull.block {
-            Block::Piece(piece) => {
+            NamedBlock::Piece(piece) => {
                 // Its connection no longer matters.
                 if let Some(pull) = self.pulls.under_way.get_mut(&id) {
                     (pull.sent, pull.conn) = (false, None);
                 }
                 self.broadcasts.came(pull, piece.stage, pull.from == self.executors.len());
-                self.tell_driver(platform, id, Step::Report);
+                self.tell_driver(platform, id, PullStep::Report);
             }
-            Block::Kept(partition) => {
+            NamedBlock::Kept(partition) => {
                 self.pulls.remove(id);
-                self.cache.ended(partition.stage, pull.bytes, true);
+                self.cache.came(partition.stage, pull.bytes);
                 self.on_looked_up(platform, pull, Source::Other);
             }
-        }
-    }
-
-    /// A block on its way will not come.
-    fn never_comes(&mut self, pull: &Pull) {
-        match pull.block {
-            Block::Piece(piece) => self.broadcasts.lost(piece.stage, pull.bytes),
-            Block::Kept(partition) => self.cache.ended(partition.stage, pull.bytes, false),
         }
     }
 
@@ -289,26 +317,23 @@ impl Spark {
         if let Some(pull) = self.pulls.under_way.get_mut(&id) {
             pull.sent = true;
         }
-        match pull.block {
-            Block::Piece(piece) => self.broadcasts.sent(piece.stage, pull.bytes),
-            Block::Kept(partition) => self.cache.sent(partition.stage, pull.bytes),
-        }
-        self.tell_puller(platform, id, pull.bytes + Bytes::new(CHUNK), Step::Data);
+        self.sent_of(pull.block).leaves(pull.bytes);
+        self.tell_puller(platform, id, pull.bytes + Bytes::new(CHUNK), PullStep::Data);
     }
 
-    fn tell_driver(&mut self, platform: &mut Platform, id: PullId, step: Step) {
+    fn tell_driver(&mut self, platform: &mut Platform, id: PullId, step: PullStep) {
         let Some(pull) = self.pulls.under_way.get(&id) else { return };
         let message = self.errands.send(Errand::Pull(id, pull.attempt, step));
         platform.ctx.drive_send(self.executors[pull.executor].driver, End::Client, Bytes::new(MESSAGE), message);
     }
 
-    fn tell_holder(&mut self, platform: &mut Platform, id: PullId, bytes: Bytes, step: Step) {
+    fn tell_holder(&mut self, platform: &mut Platform, id: PullId, bytes: Bytes, step: PullStep) {
         let Some(&Pull { conn: Some(conn), attempt, .. }) = self.pulls.under_way.get(&id) else { return };
         let message = self.errands.send(Errand::Pull(id, attempt, step));
         platform.ctx.drive_send(conn, End::Client, bytes, message);
     }
 
-    fn tell_puller(&mut self, platform: &mut Platform, id: PullId, bytes: Bytes, step: Step) {
+    fn tell_puller(&mut self, platform: &mut Platform, id: PullId, bytes: Bytes, step: PullStep) {
         let Some(&Pull { conn: Some(conn), attempt, .. }) = self.pulls.under_way.get(&id) else { return };
         let message = self.errands.send(Errand::Pull(id, attempt, step));
         platform.ctx.drive_send(conn, End::Server, bytes, message);
@@ -317,7 +342,7 @@ impl Spark {
     /// Something was asked of a holder that will not answer.
     fn await_block(&mut self, platform: &mut Platform, id: PullId) {
         let Some(pull) = self.pulls.under_way.get(&id) else { return };
-        let errand = self.errands.send(Errand::Pull(id, pull.attempt, Step::Silent));
+        let errand = self.errands.send(Errand::Pull(id, pull.attempt, PullStep::Silent));
         platform.ctx.drive_timer(platform.ctx.now + SILENCE, errand);
     }
 
@@ -335,12 +360,12 @@ impl Spark {
         (pull.attempt, pull.failures, pull.conn, pull.sent) = (pull.attempt + 1, pull.failures + 1, None, false);
         let now = *pull;
         if before.sent {
-            self.never_comes(&before);
+            self.sent_of(before.block).never_comes(before.bytes);
         }
         if now.failures > MAX_RETRIES {
             return self.next_holder(platform, id);
         }
-        let errand = self.errands.send(Errand::Pull(id, now.attempt, Step::Retry));
+        let errand = self.errands.send(Errand::Pull(id, now.attempt, PullStep::Retry));
         platform.ctx.drive_timer(platform.ctx.now + RETRY_WAIT, errand);
     }
 
@@ -348,7 +373,7 @@ impl Spark {
     pub(crate) fn end_pulls(&mut self, of: impl Fn(&Pull) -> bool) {
         for id in self.pulls.of(of) {
             if let Some(pull) = self.pulls.remove(id).filter(|pull| pull.sent) {
-                self.never_comes(&pull);
+                self.sent_of(pull.block).never_comes(pull.bytes);
             }
         }
     }

@@ -2,7 +2,7 @@
 //! of whoever has it, and then has it for others (`TorrentBroadcast.readBlocks`).
 
 use crate::application::Spark;
-use crate::blocks::{Block, Piece, Pull};
+use crate::blocks::{NamedBlock, Piece, Pull, Sent};
 use crate::executor::Need;
 use hadoop::Platform;
 use std::collections::BTreeMap;
@@ -22,11 +22,7 @@ pub struct Spread {
     /// What has not come.
     pub not_got: Bytes,
     /// What the driver and executors have sent.
-    pub sent: Bytes,
-    /// What is sent and has not come.
-    pub in_flight: Bytes,
-    /// What was sent in vain: its connection or its executor was lost.
-    pub wasted: Bytes,
+    pub sent: Sent,
 }
 
 /// What executors get of what stages broadcast.
@@ -38,42 +34,28 @@ pub struct Broadcasts {
 }
 
 impl Broadcasts {
-    fn books(&mut self, stage: usize) -> &mut Spread {
+    /// The books of what a stage broadcasts.
+    pub fn books(&mut self, stage: usize) -> &mut Spread {
         self.books.entry(stage).or_default()
-    }
-
-    /// A piece leaves.
-    pub fn sent(&mut self, stage: usize, bytes: Bytes) {
-        let books = self.books(stage);
-        books.sent += bytes;
-        books.in_flight += bytes;
     }
 
     /// A piece is there.
     pub fn came(&mut self, pull: &Pull, stage: usize, from_driver: bool) {
         let books = self.books(stage);
-        books.in_flight = books.in_flight.saturating_sub(pull.bytes);
         *(if from_driver { &mut books.from_driver } else { &mut books.from_executors }) += pull.bytes;
         if let Some(left) = self.left.get_mut(&(pull.executor, stage)) {
             left.pop();
         }
     }
 
-    /// A piece on its way will not come.
-    pub fn lost(&mut self, stage: usize, bytes: Bytes) {
-        let books = self.books(stage);
-        books.in_flight = books.in_flight.saturating_sub(bytes);
-        books.wasted += bytes;
-    }
-
     /// The books, stage by stage.
     pub fn spread(&self, spark: &Spark) -> Vec<Spread> {
-        let of = |(stage, books): (&usize, &Spread)| {
-            let left = self.left.iter().filter(|((_, of), _)| of == stage).flat_map(|(_, left)| left);
-            let not_got = left.map(|number| spark.piece(Piece { stage: *stage, number: *number })).sum();
-            Spread { stage: *stage, not_got, ..*books }
-        };
-        self.books.iter().map(of).collect()
+        let mut books = self.books.clone();
+        for (&(_, stage), left) in &self.left {
+            let not_got: Bytes = left.iter().map(|number| spark.piece(Piece { stage, number: *number })).sum();
+            books.entry(stage).or_default().not_got += not_got;
+        }
+        books.into_iter().map(|(stage, books)| Spread { stage, ..books }).collect()
     }
 }
 
@@ -90,7 +72,7 @@ impl Spark {
         let bytes = self.stages[stage].spec.broadcast;
         let mut left: Vec<u32> = (0..word(bytes.get().div_ceil(self.config.broadcast_block.get().max(1)))).collect();
         self.pulls.random.shuffle(&mut left);
-        self.broadcasts.books.entry(stage).or_default().wanted += bytes;
+        self.broadcasts.books(stage).wanted += bytes;
         self.broadcasts.left.insert((executor, stage), left);
         self.next_piece(platform, executor, stage);
     }
@@ -100,7 +82,7 @@ impl Spark {
         match self.broadcasts.left.get(&(executor, stage)).and_then(|left| left.last()) {
             Some(&number) => {
                 let piece = Piece { stage, number };
-                self.pull(platform, executor, Block::Piece(piece), (self.piece(piece), None));
+                self.pull(platform, executor, NamedBlock::Piece(piece), (self.piece(piece), None));
             }
             None => self.on_got(platform, executor, Need::Broadcast(stage)),
         }

@@ -2,10 +2,10 @@
 //! them there, from another executor, or compute them anew where nobody has them (`BlockManager.getOrElseUpdate`).
 
 use crate::application::{Errand, Spark};
-use crate::blocks::{Block, Pull};
+use crate::blocks::{NamedBlock, Pull, Sent};
 use crate::config::Level;
 use crate::driver::MESSAGE;
-use crate::store::{Found, Partition, Store};
+use crate::store::{Found, KeptPartition, Store};
 use crate::task::Arrived;
 use hadoop::{Data, DiskOp, DiskTransfer, End, Platform};
 use std::collections::BTreeMap;
@@ -54,11 +54,7 @@ pub struct Kept {
     /// and what is under way, or was when its task ended.
     pub not_read: Bytes,
     /// What executors have sent of it to others.
-    pub sent: Bytes,
-    /// What is sent and has not come.
-    pub in_flight: Bytes,
-    /// What was sent in vain.
-    pub wasted: Bytes,
+    pub sent: Sent,
 }
 
 /// What executors keep.
@@ -75,17 +71,18 @@ impl Cache {
         self.stores.push(Store::new(memory));
     }
 
-    fn books(&mut self, stage: usize) -> &mut Kept {
+    /// The books of what a stage keeps.
+    pub fn books(&mut self, stage: usize) -> &mut Kept {
         self.books.entry(stage).or_default()
     }
 
     /// Where an executor has a partition.
-    pub fn find(&self, executor: usize, partition: Partition) -> Option<Found> {
+    pub fn find(&self, executor: usize, partition: KeptPartition) -> Option<Found> {
         self.stores.get(executor).and_then(|store| store.find(partition))
     }
 
     /// A partition in an executor's memory is read.
-    pub fn touch(&mut self, executor: usize, partition: Partition) {
+    pub fn touch(&mut self, executor: usize, partition: KeptPartition) {
         self.stores[executor].touch(partition);
     }
 
@@ -98,23 +95,11 @@ impl Cache {
         self.stores[executor].clear();
     }
 
-    /// A partition leaves for another executor.
-    pub fn sent(&mut self, stage: usize, bytes: Bytes) {
+    /// A partition has come from another executor.
+    pub fn came(&mut self, stage: usize, bytes: Bytes) {
         let books = self.books(stage);
-        books.sent += bytes;
-        books.in_flight += bytes;
-    }
-
-    /// A partition on its way has come, or will not.
-    pub fn ended(&mut self, stage: usize, bytes: Bytes, came: bool) {
-        let books = self.books(stage);
-        books.in_flight = books.in_flight.saturating_sub(bytes);
-        if came {
-            books.remote += bytes;
-            books.not_read = books.not_read.saturating_sub(bytes);
-        } else {
-            books.wasted += bytes;
-        }
+        books.remote += bytes;
+        books.not_read = books.not_read.saturating_sub(bytes);
     }
 
     /// The books, stage by stage.
@@ -132,7 +117,7 @@ impl Spark {
     /// The executors that have what a task reads, as the driver knows (`getCacheLocs`); none where it reads no data set.
     pub(crate) fn keepers(&self, number: usize, index: usize) -> &[usize] {
         let Some(stage) = self.stages[number].spec.reads else { return &[] };
-        self.held.of(Block::Kept(Partition { stage, number: index }))
+        self.held.of(NamedBlock::Kept(KeptPartition { stage, number: index }))
     }
 
     /// Whether a stage needs no more than its own parents: every partition that it reads is kept
@@ -145,19 +130,19 @@ impl Spark {
     }
 
     /// How large a partition is.
-    fn kept_bytes(&self, partition: Partition) -> Bytes {
+    fn kept_bytes(&self, partition: KeptPartition) -> Bytes {
         self.stages[partition.stage].spec.tasks[partition.number].kept
     }
 
     /// The partition that a task reads.
-    fn partition_read(&self, id: usize) -> Option<Partition> {
+    fn partition_read(&self, id: usize) -> Option<KeptPartition> {
         let record = self.tasks[id].record;
         let stage = self.stages[record.stage].spec.reads?;
-        Some(Partition { stage, number: record.index })
+        Some(KeptPartition { stage, number: record.index })
     }
 
     /// A task looks for the partition that it reads: with its own executor, else with others.
-    pub(crate) fn look_up(&mut self, platform: &mut Platform, id: usize, partition: Partition) {
+    pub(crate) fn look_up(&mut self, platform: &mut Platform, id: usize, partition: KeptPartition) {
         let (executor, bytes) = (self.tasks[id].record.executor, self.kept_bytes(partition));
         let books = self.cache.books(partition.stage);
         books.wanted += bytes;
@@ -168,7 +153,7 @@ impl Spark {
             return self.on_launched(platform, id);
         }
         self.tasks[id].kept = Some(Source::Asked);
-        self.pull(platform, executor, Block::Kept(partition), (bytes, Some(id)));
+        self.pull(platform, executor, NamedBlock::Kept(partition), (bytes, Some(id)));
     }
 
     /// A task has its partition from another executor, or nobody has it.
@@ -242,7 +227,7 @@ impl Spark {
         let own = self.stages[record.stage].spec.persist.map(|_| record.stage);
         let read = self.stages[record.stage].spec.reads.filter(|_| self.tasks[id].kept == Some(Source::Nowhere));
         let Some(stage) = own.or(read) else { return };
-        let (partition, executor) = (Partition { stage, number: record.index }, record.executor);
+        let (partition, executor) = (KeptPartition { stage, number: record.index }, record.executor);
         let Some(level) = self.stages[stage].spec.persist else { return };
         let bytes = self.kept_bytes(partition);
         if read.is_some() {
@@ -287,10 +272,10 @@ impl Spark {
     }
 
     /// The driver hears that an executor keeps a partition, and answers.
-    pub(crate) fn on_kept(&mut self, platform: &mut Platform, id: usize, partition: Partition) {
+    pub(crate) fn on_kept(&mut self, platform: &mut Platform, id: usize, partition: KeptPartition) {
         let executor = self.tasks[id].record.executor;
         if !self.executors[executor].is_lost {
-            self.held.add(Block::Kept(partition), executor);
+            self.held.add(NamedBlock::Kept(partition), executor);
             self.tell(platform, executor, Bytes::new(MESSAGE), Errand::Written(id));
         }
     }

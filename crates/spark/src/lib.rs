@@ -30,6 +30,7 @@ pub mod task_set;
 mod transfer;
 
 pub use application::Spark;
+pub use blocks::Sent;
 pub use broadcast::Spread;
 pub use cache::Kept;
 pub use config::{Coalesce, Config, JobSpec, Level, Place, Skew, Speculation, StageSpec, TaskSpec};

@@ -7,7 +7,7 @@ use crate::driver::MESSAGE;
 use crate::executor::Need;
 use crate::fetch::{Block, Fetches, Limits};
 use crate::shuffle::MapOutput;
-use crate::store::Partition;
+use crate::store::KeptPartition;
 use crate::task::Step;
 use hadoop::rpc::Process;
 use hadoop::{Data, DiskOp, DiskStream, DiskTransfer, End, Platform, WriteNews, Writer};
@@ -36,7 +36,7 @@ impl Spark {
         let lacks = |need: &Need| !executor.has.contains(need);
         let need = match (broadcast.filter(lacks), stage.spec.reads, kept) {
             (None, Some(keeper), None) => {
-                return self.look_up(platform, task, Partition { stage: keeper, number: record.index });
+                return self.look_up(platform, task, KeptPartition { stage: keeper, number: record.index });
             }
             (None, Some(_), Some(Source::Asked)) => return,
             (broadcast, ..) => broadcast.or(statuses.filter(lacks)),

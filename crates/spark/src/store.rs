@@ -8,7 +8,7 @@ use units::Bytes;
 
 /// A partition of a data set that is kept: its place among those of the stage that keeps it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Partition {
+pub struct KeptPartition {
     pub stage: usize,
     pub number: usize,
 }
@@ -31,15 +31,15 @@ struct Entry {
 
 /// What came of putting a partition into memory: those that had to go, by whether they stay on disk. None where it has no
 /// room, and nothing goes.
-pub type Evicted = Option<Vec<(Partition, Bytes, Level)>>;
+pub type Evicted = Option<Vec<(KeptPartition, Bytes, Level)>>;
 
 /// What one executor keeps.
 #[derive(Debug)]
 pub struct Store {
     free: Bytes,
     capacity: Bytes,
-    entries: BTreeMap<Partition, Entry>,
-    by_use: BTreeMap<u64, Partition>,
+    entries: BTreeMap<KeptPartition, Entry>,
+    by_use: BTreeMap<u64, KeptPartition>,
     uses: u64,
 }
 
@@ -49,7 +49,7 @@ impl Store {
     }
 
     /// Where a partition is, without using it.
-    pub fn find(&self, partition: Partition) -> Option<Found> {
+    pub fn find(&self, partition: KeptPartition) -> Option<Found> {
         let entry = self.entries.get(&partition)?;
         if entry.used.is_some() {
             return Some(Found::Memory);
@@ -59,7 +59,7 @@ impl Store {
 
     /// Takes room in memory for a partition. Others go, the least recently used first, none of them of the same data set;
     /// where these are too few, none goes (`evictBlocksToFreeSpace`). The caller writes those to disk that stay there.
-    pub fn put(&mut self, partition: Partition, bytes: Bytes, level: Level) -> Evicted {
+    pub fn put(&mut self, partition: KeptPartition, bytes: Bytes, level: Level) -> Evicted {
         if bytes > self.capacity {
             return None;
         }
@@ -93,18 +93,18 @@ impl Store {
     }
 
     /// A partition is on disk.
-    pub fn put_on_disk(&mut self, partition: Partition, bytes: Bytes, level: Level, disk: (u32, DiskStream)) {
+    pub fn put_on_disk(&mut self, partition: KeptPartition, bytes: Bytes, level: Level, disk: (u32, DiskStream)) {
         self.entries.entry(partition).or_insert(Entry { bytes, level, used: None, disk: None }).disk = Some(disk);
     }
 
     /// A partition in memory is used.
-    pub fn touch(&mut self, partition: Partition) {
+    pub fn touch(&mut self, partition: KeptPartition) {
         let Some(used) = self.entries.get(&partition).and_then(|entry| entry.used) else { return };
         self.by_use.remove(&used);
         self.touch_new(partition);
     }
 
-    fn touch_new(&mut self, partition: Partition) {
+    fn touch_new(&mut self, partition: KeptPartition) {
         self.uses += 1;
         if let Some(entry) = self.entries.get_mut(&partition) {
             entry.used = Some(self.uses);
@@ -113,7 +113,7 @@ impl Store {
     }
 
     /// All that it keeps, each with whether it is in memory.
-    pub fn all(&self) -> impl Iterator<Item = (Partition, Bytes, bool)> {
+    pub fn all(&self) -> impl Iterator<Item = (KeptPartition, Bytes, bool)> {
         self.entries.iter().map(|(partition, entry)| (*partition, entry.bytes, entry.used.is_some()))
     }
 

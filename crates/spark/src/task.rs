@@ -4,7 +4,7 @@ use crate::cache::Source;
 use crate::fetch::Fetches;
 use crate::record::TaskRecord;
 use crate::shuffle::MapOutput;
-use crate::store::Partition;
+use crate::store::KeptPartition;
 use hadoop::hdfs::{BlockId, ReadId, WriteId};
 use hadoop::{DiskStream, DiskTransfer, Tag};
 use std::collections::VecDeque;
@@ -99,7 +99,7 @@ pub struct Task {
     pub keeping: bool,
     pub writes: VecDeque<DiskTransfer>,
     /// A partition of which the driver has to hear.
-    pub to_tell: Option<Partition>,
+    pub to_tell: Option<KeptPartition>,
     /// Every task that the shuffle's readers wait for has one when it is done, be it empty.
     pub output: Option<MapOutput>,
     pub write: Option<WriteId>,

@@ -17,6 +17,7 @@ pub(super) fn fill(driver: &Driver, result: &mut RunResult) {
         submit: record.submit,
         finish: record.finish,
     });
+    let (all_kept, broadcasts) = (spark.kept(), spark.broadcasts());
     let finish = spark.jobs().last().and_then(|job| job.finish);
     result.spark = Some(SparkApplication {
         state: match (spark.failure(), finish) {
@@ -31,12 +32,12 @@ pub(super) fn fill(driver: &Driver, result: &mut RunResult) {
         stages: stages.collect(),
         tasks: spark.tasks().collect(),
         jobs: spark.jobs().to_vec(),
-        cached_local: spark.kept().iter().map(|kept| kept.own_memory + kept.own_disk).sum(),
-        cached_remote: spark.kept().iter().map(|kept| kept.remote).sum(),
-        recomputed: spark.kept().iter().map(|kept| kept.recomputed).sum(),
-        not_kept: spark.kept().iter().map(|kept| kept.no_room + kept.evicted + kept.lost).sum(),
-        broadcast_from_driver: spark.broadcasts().iter().map(|spread| spread.from_driver).sum(),
-        broadcast_from_executors: spark.broadcasts().iter().map(|spread| spread.from_executors).sum(),
+        cached_local: all_kept.iter().map(|kept| kept.own_memory + kept.own_disk).sum(),
+        cached_remote: all_kept.iter().map(|kept| kept.remote).sum(),
+        recomputed: all_kept.iter().map(|kept| kept.recomputed).sum(),
+        not_kept: all_kept.iter().map(|kept| kept.no_room + kept.evicted + kept.lost).sum(),
+        broadcast_from_driver: broadcasts.iter().map(|spread| spread.from_driver).sum(),
+        broadcast_from_executors: broadcasts.iter().map(|spread| spread.from_executors).sum(),
     });
     let name = |stage: usize| &spark.config().stages[stage].name;
     let mut balance = |what: String, offered: Bytes, parts: &[(&str, Bytes)]| {
@@ -59,7 +60,7 @@ pub(super) fn fill(driver: &Driver, result: &mut RunResult) {
         ];
         balance(format!("{of}: served, bytes"), exchange.served, &sent);
     }
-    for kept in spark.kept() {
+    for kept in all_kept {
         let of = format!("kept of {}", name(kept.stage));
         let places = [
             ("in memory", kept.in_memory),
@@ -77,20 +78,23 @@ pub(super) fn fill(driver: &Driver, result: &mut RunResult) {
             ("not read", kept.not_read),
         ];
         balance(format!("{of}: wanted, bytes"), kept.wanted, &reads);
-        let sent =
-            [("got", kept.remote), ("lost with a connection or its task", kept.wasted), ("in flight", kept.in_flight)];
-        balance(format!("{of}: sent, bytes"), kept.sent, &sent);
+        let sent = [
+            ("got", kept.remote),
+            ("lost with a connection or its task", kept.sent.wasted),
+            ("in flight", kept.sent.in_flight),
+        ];
+        balance(format!("{of}: sent, bytes"), kept.sent.all, &sent);
     }
-    for spread in spark.broadcasts() {
+    for spread in broadcasts {
         let of = format!("broadcast of {}", name(spread.stage));
         let (driver, executors) = (spread.from_driver, spread.from_executors);
         let got = [("from the driver", driver), ("from executors", executors), ("not got", spread.not_got)];
         balance(format!("{of}: wanted, bytes"), spread.wanted, &got);
         let sent = [
             ("got", driver + executors),
-            ("lost with a connection or an executor", spread.wasted),
-            ("in flight", spread.in_flight),
+            ("lost with a connection or an executor", spread.sent.wasted),
+            ("in flight", spread.sent.in_flight),
         ];
-        balance(format!("{of}: sent, bytes"), spread.sent, &sent);
+        balance(format!("{of}: sent, bytes"), spread.sent.all, &sent);
     }
 }
