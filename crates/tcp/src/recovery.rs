@@ -21,7 +21,9 @@ impl Endpoint {
         }
         let phase = tx.phase;
         let edge = segment.ack + u64::from(segment.window);
-        let current = segment.seq >= tx.window_seq;
+        // As Linux (`tcp_may_update_window`): what acknowledges something new is news of the window too, also in a
+        // retransmission, whose sequence number is old. So the edge is never behind una.
+        let current = segment.seq >= tx.window_seq || segment.ack > tx.una;
         let moved = current && edge != tx.window_edge;
         if moved {
             tx.window_edge = edge;

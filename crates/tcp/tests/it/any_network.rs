@@ -87,6 +87,7 @@ fn check(endpoint: &Endpoint) {
     assert!(endpoint.acknowledged() <= endpoint.sent() + 1);
     assert!(endpoint.sent() <= endpoint.written());
     assert!(endpoint.pipe() <= 2 * endpoint.outstanding());
+    assert!(endpoint.peer_window_end() >= endpoint.acknowledged(), "the window ends before what is acknowledged");
 }
 
 /// What must hold for everything that was sent.

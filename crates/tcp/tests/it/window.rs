@@ -1,7 +1,7 @@
 //! The peer's window: full, closed, probed, reopened, never silly (RFC 9293 section 3.8.6, RFC 1122 section 4.2.3).
 
 use crate::support::{Fate, Side, Wire, plain};
-use tcp::{Config, Notice};
+use tcp::{Config, Flags, Notice, Segment};
 use units::{Bytes, Time};
 
 const DELAY: Time = Time::from_ms(10);
@@ -175,4 +175,21 @@ fn a_buffer_that_grows_opens_the_window_and_one_that_shrinks_takes_nothing_back(
     wire.run_until(wire.now + Time::from_ms(50));
     assert_eq!((wire.server.received(), wire.server.unread()), (12_000, 3000));
     assert_eq!(wire.client.counters().retransmissions, 0);
+}
+
+/// A retransmission carries the newest acknowledgement and window at an old sequence number. Hosts take both (Linux,
+/// `tcp_may_update_window`: what acknowledges something new updates the window, whatever its sequence number).
+#[test]
+fn a_retransmission_is_news_of_the_window() {
+    let mut wire = established(8000);
+    wire.write(Side::Client, 5000);
+    let mut hear = |seq, ack, window| {
+        let mut segment = Segment::new(Flags::ACK, seq, ack);
+        (segment.len, segment.window) = (1000, window);
+        wire.with(Side::Client, |endpoint, now, out| endpoint.on_segment(now, &segment, out));
+    };
+    // The peer's first segment is lost, its second arrives before any of ours does there.
+    hear(1001, 1, 3000);
+    hear(1, 5001, 8000);
+    assert_eq!((wire.client.acknowledged(), wire.client.peer_window_end()), (5000, 13_000));
 }
