@@ -58,10 +58,12 @@ release: ## everything of a release but publishing it, into target/packages/trun
 site: ## the documents as pages with a search, into target/site
 	@scripts/site
 
-bench: build ## packet-hops per CPU second, peak memory, event queues, gateways, scans of records; ns-2, stunnel and mawk beside them where installed
+bench: build ## packet-hops per CPU second, peak memory, event queues, gateways, scans of records, the page's frames; ns-2, stunnel and mawk beside them where installed
 	$(TRUNKLINE) bench
 	scripts/bench-kat
 	cargo bench --workspace --locked
+	@scripts/need node npm
+	cd report && npm ci --no-audit --no-fund && npm run bench
 
 study: build ## the long comparisons: studies in full, recorded and real Hadoop jobs, millions of connections
 	$(TRUNKLINE) study all

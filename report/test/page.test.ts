@@ -357,29 +357,16 @@ test('what a run cost is in its summary, and that its times are not to be believ
   await believed.page.close();
 });
 
-test('a hundred nodes and 8,400 attempts open within three seconds and move smoothly', async () => {
+// How fast it opens and zooms: `bench/smooth.test.ts`.
+test('a hundred nodes and 8,400 attempts open and zoom', async () => {
   const { page, troubles } = await open(teraSort());
-  // Since the navigation began: reading, building and the first drawing of everything.
-  const opened = await page.evaluate(() => performance.now());
-  expect(opened).toBeLessThan(3000);
   expect(await page.getAttribute('#tasks .gantt', 'aria-label')).toMatch(/of 8.4\d\d task attempts on 100 nodes/);
-  await page.focus('#tasks .gantt');
-  const frame = await page.evaluate(async () => {
-    const area = document.querySelector('#tasks .gantt')!;
-    const next = (): Promise<number> => new Promise((done) => requestAnimationFrame(done));
-    await next();
-    const took: number[] = [];
-    for (let i = 0; i < 20; i += 1) {
-      const begun = performance.now();
-      area.dispatchEvent(new KeyboardEvent('keydown', { key: i < 10 ? '+' : '-' }));
-      await next();
-      took.push(performance.now() - begun);
-    }
-    return took.sort((x, y) => x - y)[10]!;
-  });
-  process.stdout.write(`100 nodes: open after ${opened.toFixed(0)} ms, ${frame.toFixed(0)} ms a frame\n`);
-  expect(frame).toBeLessThan(120);
   await page.screenshot({ path: `${SHOTS}hundred-nodes.png`, fullPage: true });
+  await page.focus('#tasks .gantt');
+  const before = await page.locator('#tasks .gantt').screenshot();
+  await page.press('#tasks .gantt', '+');
+  await frames(page);
+  expect(await page.locator('#tasks .gantt').screenshot()).not.toEqual(before);
   expect(troubles).toEqual([]);
   await page.close();
 });
