@@ -1,6 +1,7 @@
 """What is too long for every test run: `scripts/study` runs it, with the wheel.
 
-A scheduler that is killed ten times, and what a run costs beside a bare pool of processes.
+A scheduler that is killed ten times, what a run costs beside a bare pool of processes, and what a cluster of a thousand
+threads leaves idle.
 """
 
 import multiprocessing
@@ -23,6 +24,21 @@ from trunkline import _trunkline
 RATES = '["10 Mbit/s", "20 Mbit/s", "30 Mbit/s", "40 Mbit/s", "50 Mbit/s", "60 Mbit/s", "70 Mbit/s", "80 Mbit/s"]'
 #: The overhead of a run that is promised, in seconds of processor.
 MOST_S = 0.005
+#: How long a run of a large sweep takes, in seconds.
+LONG_S = 20.0
+
+#: A worker that waits as long as a long run takes, and then makes a short one: with many threads, two cores are a
+#: cluster of as many for those who hand runs out.
+LONG = f"""
+import time
+from trunkline import _trunkline
+whole = _trunkline.make_run
+def make_run(order):
+    time.sleep({LONG_S})
+    return whole(order)
+def dask_setup(worker):
+    _trunkline.make_run = make_run
+"""
 
 
 @pytest.fixture
@@ -79,10 +95,10 @@ def test_none_is_lost_and_none_is_twice_where_the_scheduler_is_killed_ten_times(
     assert swept.json == trunkline.sweep(plan, out=job.parent / "alone").json
 
 
-def of_processes(cluster: Cluster) -> float:
-    """Seconds of processor that a cluster's processes have taken."""
+def of_processes(cluster: Cluster, which: slice = slice(None)) -> float:
+    """Seconds of processor that a cluster's processes have taken: its scheduler, then its workers."""
     ticks = 0
-    for process in cluster.processes:
+    for process in cluster.processes[which]:
         fields = Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()
         ticks += int(fields[11]) + int(fields[12])
     return ticks / os.sysconf("SC_CLK_TCK")
@@ -124,3 +140,45 @@ def test_the_overhead_of_a_run(job: Path, cluster: Cluster) -> None:
     print(f"on 2 Dask workers: {wall:.1f} s, {there:.1f} s of processor, {more:.2f} ms more a run")
     assert swept.json == alone.json
     assert (here - bare) / runs <= MOST_S and (there - bare) / runs <= MOST_S
+
+
+def test_one_two_and_four_workers_make_the_same_bytes(job: Path, cluster: Cluster) -> None:
+    plan = planned(job, 125)
+    tables = []
+    for workers in (1, 2, 4):
+        while len(cluster.processes) <= workers:
+            cluster.worker()
+        cluster.wait_for(workers)
+        began, before = time.monotonic(), [spent(), of_processes(cluster, slice(1)), of_processes(cluster, slice(1, None))]
+        swept = trunkline.sweep(plan, client=cluster.address, out=job.parent / f"out-{workers}")
+        wall = time.monotonic() - began
+        after = [spent(), of_processes(cluster, slice(1)), of_processes(cluster, slice(1, None))]
+        each = [1e3 * (now - then) / len(plan) for then, now in zip(before, after, strict=True)]
+        print(
+            f"\n{len(plan)} runs on {workers} workers: {wall:.1f} s; a run takes {each[0]:.2f} ms of the client, "
+            f"{each[1]:.2f} ms of the scheduler, {each[2]:.2f} ms of the workers"
+        )
+        tables.append(swept.json)
+    assert tables[0] == tables[1] == tables[2]
+
+
+def test_a_thousand_threads_are_kept_busy(job: Path, cluster: Cluster) -> None:
+    plan = planned(job, 250)
+    workers, threads = 20, 50
+    # Dask looks at what every thread does a hundred times a second. Beside a run's own processor that is nothing; here
+    # all threads share two.
+    cluster.environment["DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED"] = "False"
+    for _ in range(workers):
+        cluster.worker(preload=LONG, threads=threads)
+    cluster.wait_for(workers)
+    began, before = time.monotonic(), (spent(), of_processes(cluster, slice(1)))
+    trunkline.sweep(plan, client=cluster.address, out=job.parent / "out")
+    wall, runs = time.monotonic() - began, len(plan)
+    client, scheduler = spent() - before[0], of_processes(cluster, slice(1)) - before[1]
+    ideal = runs * LONG_S / (workers * threads)
+    print(
+        f"\n{runs} runs of {LONG_S:.0f} s on {workers * threads} threads of {workers} workers: {wall:.1f} s, at best "
+        f"{ideal:.0f} s; a run takes {1e3 * client / runs:.2f} ms of the client and {1e3 * scheduler / runs:.2f} ms of "
+        f"the scheduler, each a thread: so {LONG_S * runs / max(client, scheduler):.0f} threads at most"
+    )
+    assert wall < 1.25 * ideal

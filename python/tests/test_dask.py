@@ -97,9 +97,11 @@ class Cluster:
         self.address: str = json.loads(file.read_text())["address"]
         return scheduler
 
-    def worker(self, preload: str | None = None, nanny: bool = False, bare: bool = False) -> subprocess.Popen[bytes]:
+    def worker(
+        self, preload: str | None = None, nanny: bool = False, bare: bool = False, threads: int = 1
+    ) -> subprocess.Popen[bytes]:
         """`nanny`: another process starts it again when it dies."""
-        words: list[object] = [self.address, "--nthreads", 1, "--no-dashboard", "--host", "127.0.0.1"]
+        words: list[object] = [self.address, "--nthreads", threads, "--no-dashboard", "--host", "127.0.0.1"]
         words.append("--nanny" if nanny else "--no-nanny")
         if preload is not None:
             (self.folder / "preload.py").write_text(preload)

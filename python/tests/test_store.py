@@ -13,7 +13,8 @@ import trunkline
 
 
 class Store(MemoryFileSystem):
-    """An object store: it keeps listings until it is told to forget them, and refuses what `refused` names."""
+    """An object store: no folder is empty, it keeps listings until it is told to forget them, and refuses what `refused`
+    names."""
 
     protocol = "store"
     store: dict[str, Any] = {}
@@ -24,6 +25,9 @@ class Store(MemoryFileSystem):
     @classmethod
     def _strip_protocol(cls, path: str) -> str:
         return "/" + path.removeprefix("store://").strip("/") if path.strip("/") else ""
+
+    def makedirs(self, path: str, exist_ok: bool = False) -> None:
+        pass
 
     def ls(self, path: str, detail: bool = True, **kwargs: Any) -> Any:
         if path not in self.listings:

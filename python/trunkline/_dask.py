@@ -314,12 +314,15 @@ class Dataset:
             self.fs, self.root = url_to_fs(path)
             # A store may keep listings of what others have changed since.
             self.fs.invalidate_cache()
-            self.fs.makedirs(self.root, exist_ok=True)
+            # A path without a slash before it begins with a bucket or container, which is not made here: its name may
+            # be a slip, and folders in it need not be made.
+            if self.root.startswith("/"):
+                self.fs.makedirs(self.root, exist_ok=True)
             # Who may list may not be allowed to write: the way that a part takes is tried before any run is made.
             self.fs.pipe_file(f"{self.root}/trial.unfinished", b"")
             self.fs.mv(f"{self.root}/trial.unfinished", f"{self.root}/moved.unfinished")
             self.fs.rm(f"{self.root}/moved.unfinished")
-            there = [name for name in self.fs.ls(self.root, detail=False) if name.endswith(".parquet")]
+            there = self.names(".parquet")
             self.number = 1 + max((_number(name) for name in there), default=-1)
             for name in there:
                 with self.fs.open(name, "rb") as file:
@@ -329,11 +332,17 @@ class Dataset:
                     raise OutputError(f"{path} holds runs of another sweep or build, and is left as it is")
                 self.has |= {names[run] for run in table["run"]}
             # What a call that was ended has left.
-            ended = [name for name in self.fs.ls(self.root, detail=False) if name.endswith(".unfinished")]
-            for name in ended + (there if fresh else []):
+            for name in self.names(".unfinished") + (there if fresh else []):
                 self.fs.rm(name)
             if fresh:
                 self.has.clear()
+
+    def names(self, ending: str) -> list[str]:
+        try:
+            return [name for name in self.fs.ls(self.root, detail=False) if name.endswith(ending)]
+        except FileNotFoundError:
+            # An object store has no folder that is empty.
+            return []
 
     def add(self, positions: Any) -> None:
         """Adds the rows of runs whose records are kept."""
