@@ -133,13 +133,17 @@ export function balance(law: Balance): string {
 function ledger(laws: Balance[]): HTMLElement | null {
   if (laws.length === 0) return null;
   const ok = laws.every((law) => law.holds);
+  // What did not happen in the run: its balance is 0 = 0.
+  const empty = laws.filter((law) => law.holds && law.offered === 0);
+  const told = laws.filter((law) => !empty.includes(law));
+  const rest = empty.length > 0 ? ` Nothing went into ${empty.length} other ${empty.length > 1 ? 'balances' : 'balance'}.` : '';
   return el(
     'div',
     {},
     el('h3', {}, 'Conservation'),
     el('p', { class: ok ? 'ok' : 'violated' }, ok ? '✓ Every balance holds' : '✕ A balance does not hold'),
-    el('p', { class: 'note' }, 'What went in = where it went, counted apart in the simulation.'),
-    el('ul', { class: 'plain' }, ...laws.map((law) => el('li', law.holds ? {} : { class: 'violated' }, balance(law)))),
+    el('p', { class: 'note' }, `What went in = where it went, counted apart in the simulation.${rest}`),
+    el('ul', { class: 'plain' }, ...told.map((law) => el('li', law.holds ? {} : { class: 'violated' }, balance(law)))),
   );
 }
 

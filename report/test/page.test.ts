@@ -357,6 +357,21 @@ test('what a run cost is in its summary, and that its times are not to be believ
   await believed.page.close();
 });
 
+test('a balance of nothing is counted and not listed, unless it does not hold', async () => {
+  const data = wordCount();
+  const none = { what: 'blocks cached', holds: true, offered: 0, accounted: [{ label: 'read', value: 0 }] };
+  const broken = { what: 'blocks pulled', holds: false, offered: 0, accounted: [{ label: 'read', value: 2 }] };
+  const listed = data.ledger.length;
+  data.ledger.push(none, broken);
+  const { page, troubles } = await open(data);
+  const items = await page.$$eval('#summary ul.plain li', (all) => all.map((li) => li.textContent));
+  expect(items.filter((text) => text?.startsWith('blocks'))).toEqual(['blocks pulled: 0 ≠ 2 read']);
+  expect(items).toHaveLength(listed + 1);
+  expect(await page.textContent('#summary')).toContain('Nothing went into 1 other balance.');
+  expect(troubles).toEqual([]);
+  await page.close();
+});
+
 // How fast it opens and zooms: `bench/smooth.test.ts`.
 test('a hundred nodes and 8,400 attempts open and zoom', async () => {
   const { page, troubles } = await open(teraSort());
