@@ -6,7 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Write};
 
 /// The files of properties, in the order in which Hadoop reads them.
-const SITES: [&str; 4] = ["core-site.xml", "hdfs-site.xml", "mapred-site.xml", "yarn-site.xml"];
+const SITES: [&str; 5] = ["core-site.xml", "hdfs-site.xml", "mapred-site.xml", "yarn-site.xml", CAPACITY];
+
+/// The one of the CapacityScheduler.
+const CAPACITY: &str = "capacity-scheduler.xml";
 
 /// Lists of hosts beside them: of Hadoop 3, and before.
 const LISTS: [&str; 2] = ["workers", "slaves"];
@@ -46,6 +49,10 @@ pub fn cluster(
     let mut properties = Properties::default();
     let mut sites = Vec::new();
     for site in SITES {
+        // Hadoop ships it, whichever scheduler a cluster has.
+        if site == CAPACITY && is_fair(&properties).is_some() {
+            continue;
+        }
         let Some(bytes) = read(site)? else { continue };
         let wrong = |message: String| ClusterError { file: site.to_owned(), message };
         let own = Properties::read(&bytes, site).map_err(|error| wrong(error.to_string()))?;
@@ -232,6 +239,12 @@ fn write_cluster(text: &mut String, properties: &Properties, hosts: &Hosts) {
     let _ = writeln!(text, "racks = {}  # of the topology table", racks.len());
 }
 
+/// The property that says so, if the scheduler is the FairScheduler.
+fn is_fair(properties: &Properties) -> Option<&'static str> {
+    let classes = ["yarn.resourcemanager.scheduler.class", "mapred.jobtracker.taskScheduler"];
+    classes.into_iter().find(|name| properties.get(name).is_some_and(|class| class.ends_with("FairScheduler")))
+}
+
 fn write_keys(text: &mut String, properties: &Properties, hosts: &Hosts) -> Result<(), ClusterError> {
     let settings = mapping::settings(properties, Said::ByPerson)
         .map_err(|error| ClusterError { file: String::new(), message: error.to_string() })?;
@@ -252,12 +265,7 @@ fn write_keys(text: &mut String, properties: &Properties, hosts: &Hosts) -> Resu
     if !hdfs.iter().any(|(key, ..)| key == "replication") && (1..3).contains(&hosts.len()) {
         hdfs.push(("replication".into(), hosts.len().to_string(), "dfs.replication is 3, on fewer hosts".into()));
     }
-    let scheduler = ["yarn.resourcemanager.scheduler.class", "mapred.jobtracker.taskScheduler"];
-    if let Some((name, _)) = scheduler
-        .into_iter()
-        .filter_map(|name| Some((name, properties.get(name)?)))
-        .find(|(_, class)| class.ends_with("FairScheduler"))
-    {
+    if let Some(name) = is_fair(properties) {
         let entry = ("scheduler".to_owned(), "\"fair\"".to_owned(), name.to_owned());
         sections.entry("mapreduce").or_default().push(entry);
     }

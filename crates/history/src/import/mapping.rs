@@ -22,6 +22,7 @@ enum Unit {
     Bytes,
     Milliseconds,
     Seconds,
+    Switch,
 }
 
 /// Whose property it is.
@@ -39,7 +40,7 @@ use Of::{Daemon, Job};
 type Row = (&'static str, &'static str, Unit, Of);
 
 /// Properties with one key each.
-const ROWS: [Row; 37] = [
+const ROWS: [Row; 38] = [
     ("dfs.blocksize", "hdfs.block", Unit::Bytes, Job),
     ("dfs.replication", "hdfs.replication", Unit::Number, Job),
     ("dfs.client-write-packet-size", "hdfs.packet", Unit::Bytes, Job),
@@ -78,6 +79,7 @@ const ROWS: [Row; 37] = [
     ("yarn.nodemanager.resource.memory-mb", "mapreduce.node-memory", Unit::Mebibytes, Daemon("8192")),
     ("yarn.nodemanager.resource.cpu-vcores", "mapreduce.node-vcores", Unit::Number, Daemon("8")),
     ("yarn.scheduler.minimum-allocation-mb", "mapreduce.minimum-allocation", Unit::Mebibytes, Daemon("1024")),
+    ("yarn.scheduler.capacity.schedule-asynchronously.enable", "mapreduce.asynchronous", Unit::Switch, Daemon("false")),
     ("yarn.scheduler.capacity.node-locality-delay", "mapreduce.locality-delay", Unit::Number, Daemon("40")),
     ("mapred.fairscheduler.locality.delay", "mapreduce.locality-wait", Unit::Milliseconds, Daemon("4500")),
     ("mapreduce.tasktracker.map.tasks.maximum", "mapreduce.map-slots", Unit::Number, Daemon("2")),
@@ -298,6 +300,7 @@ impl Unit {
                 Some(ms) => format!("\"{} ms\"", scaled(ms, &[])?),
                 None => format!("\"{} s\"", scaled(written, &[("s", 1), ("m", 60), ("h", 3600), ("d", 86_400)])?),
             },
+            Self::Switch => written.to_ascii_lowercase().parse::<bool>().ok()?.to_string(),
         })
     }
 
@@ -309,6 +312,7 @@ impl Unit {
             Self::Bytes => "a number of bytes",
             Self::Milliseconds => "a number of milliseconds",
             Self::Seconds => "a number of seconds",
+            Self::Switch => "true or false",
         }
     }
 }

@@ -168,6 +168,31 @@ fn a_cluster_is_described_by_its_folder() {
     assert!(text.contains("# Not known, the machines: ") && text.contains("# Not known, the network: "), "{text}");
 }
 
+/// Hadoop ships a capacity-scheduler.xml, which says nothing where the scheduler is another.
+#[test]
+fn the_schedulers_own_file_says_how_it_schedules() {
+    let with = |class: &str| {
+        let property =
+            |name: &str, value: &str| format!("<property><name>{name}</name><value>{value}</value></property>");
+        let of = |properties: String| format!("<configuration>{properties}</configuration>").into_bytes();
+        let text = cluster("conf", |file| {
+            Ok(match file {
+                "yarn-site.xml" => Some(of(property("yarn.resourcemanager.scheduler.class", class))),
+                "capacity-scheduler.xml" => {
+                    Some(of(property("yarn.scheduler.capacity.schedule-asynchronously.enable", "true")
+                        + &property("yarn.scheduler.capacity.node-locality-delay", "7")))
+                }
+                _ => None,
+            })
+        });
+        let text = text.unwrap_or_else(|e| panic!("{class}: {e}"));
+        let scenario = Scenario::parse("conf", &text, &[]).unwrap_or_else(|e| panic!("{text}\n{e}"));
+        (scenario.mapreduce.asynchronous, scenario.mapreduce.locality_delay)
+    };
+    assert_eq!(with("org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity.CapacityScheduler"), (true, 7));
+    assert_eq!(with("org.apache.hadoop.yarn.server.resourcemanager.scheduler.fair.FairScheduler"), (false, 40));
+}
+
 #[test]
 fn a_cluster_of_hadoop_1_has_slots() {
     let (text, scenario) = described("conf-hadoop1");
