@@ -24,6 +24,30 @@ pub enum Source {
     },
 }
 
+/// What of the next block the reader of a split needs, whose last record may go on there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum InputFormat {
+    /// The end of the line that begins in the split; where a line ends with it, the next one (`LineRecordReader`).
+    Text,
+    /// The rest of a record of so many bytes, if the split does not end with one (`TeraInputFormat`).
+    Fixed(u64),
+    /// What comes before the next mark, of which there is one every 100 KB (`SequenceFileRecordReader`).
+    SequenceFile,
+    /// Nothing: its files' parts end with blocks.
+    Binary,
+}
+
+impl InputFormat {
+    /// Whether the reader of a split that ends there in its file reads on in the next block.
+    pub const fn reads_on(self, end: Bytes) -> bool {
+        match self {
+            Self::Text | Self::SequenceFile => true,
+            Self::Fixed(record) => record > 0 && !end.get().is_multiple_of(record),
+            Self::Binary => false,
+        }
+    }
+}
+
 /// How the map output divides over the reducers.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Skew {
@@ -79,6 +103,8 @@ pub struct Workload {
     pub name: String,
     /// Where the input comes from.
     pub source: Source,
+    /// How its input's records lie across blocks.
+    pub input_format: InputFormat,
     /// Bytes of an input record.
     pub input_record: f64,
     /// Map output in serialised bytes per byte of input (without `IFile`'s overhead).
@@ -109,6 +135,7 @@ impl Workload {
         Self {
             name: "generic".to_string(),
             source: Source::File,
+            input_format: InputFormat::Text,
             input_record: 100.0,
             map_ratio: 1.0,
             map_record: 100.0,
@@ -129,6 +156,7 @@ impl Workload {
         let file_costs = Costs { sort: 40e-9, ..Costs::NONE };
         Some(match name {
             "terasort" => Self {
+                input_format: InputFormat::Fixed(100),
                 map_ratio: 1.02,
                 map_record: 102.0,
                 reduce_ratio: 1.0 / 1.04,
@@ -143,7 +171,13 @@ impl Workload {
                 costs: Costs { map: 10e-9, ..Costs::NONE },
                 ..base
             },
-            "sort" => Self { input_record: 10_510.0, map_record: 10_510.0, reduce_ratio: 10_510.0 / 10_512.0, ..base },
+            "sort" => Self {
+                input_format: InputFormat::SequenceFile,
+                input_record: 10_510.0,
+                map_record: 10_510.0,
+                reduce_ratio: 10_510.0 / 10_512.0,
+                ..base
+            },
             "wordcount" => Self {
                 input_record: 85.6,
                 map_ratio: 1.5604,
@@ -170,9 +204,13 @@ impl Workload {
                 costs: Costs { map: 35e-9, ..word_costs },
                 ..base
             },
-            "dfsio-read" => {
-                Self { map_ratio: 0.0, reduce_ratio: 0.0, costs: Costs { map: 1.5e-9, ..file_costs }, ..base }
-            }
+            "dfsio-read" => Self {
+                input_format: InputFormat::Binary,
+                map_ratio: 0.0,
+                reduce_ratio: 0.0,
+                costs: Costs { map: 1.5e-9, ..file_costs },
+                ..base
+            },
             "dfsio-write" => Self {
                 source: Source::Generated { maps: 4 },
                 map_ratio: 0.0,

@@ -6,6 +6,7 @@
 //! where and when containers ran. Each may be compressed ([`unpack`]).
 
 mod avro;
+mod beyond;
 pub mod coflow;
 mod error;
 mod format;

@@ -336,6 +336,19 @@ choice! {
 }
 
 choice! {
+    /// How records lie across the blocks of a job's files. A map whose split is not the end of a file reads on in the next
+    /// block, to the end of its last record.
+    pub enum InputFormat {
+        /// Lines of text (`TextInputFormat`): there, or where the next line ends.
+        Text = "text",
+        /// Sequence files: to the next mark.
+        SequenceFile = "sequence-file",
+        /// Records end with splits, as in Parquet and ORC: no map reads on.
+        Binary = "binary",
+    }
+}
+
+choice! {
     /// What stands between a job and many small files of its input.
     pub enum PackingKind {
         /// Nothing: a map for each block of each file.
@@ -438,6 +451,11 @@ section! {
         file_writers: Vec<u32> = Vec::new(), 1..=100_000;
         /// Where the input is.
         input_store: FileSystem = FileSystem::Hdfs;
+        /// How its records lie across the blocks of HDFS. Left out: text; of Hadoop's own jobs as these have it: terasort has
+        /// records of 100 bytes, of which one lies across two blocks or not, sort has sequence files. Splits that are given
+        /// one by one follow each other in one file while they are whole blocks (`hdfs.block`); any other is the end of a
+        /// file.
+        input_format: Option<InputFormat> = None;
         /// Bytes in a row that maps read of input in an object store, where they do not read all: some columns of files
         /// that are stored by columns, by vectored reads. Ratios and costs are of what is read.
         read_range: Option<Bytes> = None, Bytes::new(1_024)..=Bytes::from_mib(1 << 10);

@@ -42,8 +42,8 @@ pub use cost::Cost;
 pub use disk::{Array, Disk, DiskLayout, DiskPreset, DiskRole, DiskScheduler, RaidLevel, Storage};
 pub use document::{power_daemon_reference, power_reference, reference, schema};
 pub use hadoop::{
-    Balancer, ErasureCoding, Hdfs, Job, JobCodec, MapReduce, Master, Packing, PackingKind, Placement, PlacementKind,
-    ReadOrder, Scheduler, Uber, WorkloadKind,
+    Balancer, ErasureCoding, Hdfs, InputFormat, Job, JobCodec, MapReduce, Master, Packing, PackingKind, Placement,
+    PlacementKind, ReadOrder, Scheduler, Uber, WorkloadKind,
 };
 pub use mobility::{Mobility, MobilityKind, Place, PlaceKind};
 pub use network::{
@@ -61,7 +61,7 @@ pub use power_daemon::{PowerDaemon, PowerDisk, PowerDriver, PowerEnd};
 pub use problem::{Problem, ScenarioError, ScenarioWarnings, Source, Span};
 pub use queue::{Codel, FqCodel, Pie, PieDelay, Port, Queue, QueueKind, QueueLimit, Red, SharedBuffer};
 pub use run::{Fault, Fidelity, Run};
-pub use spark::{Spark, SparkLevel, SparkPlace, SparkStage};
+pub use spark::{Spark, SparkFormat, SparkLevel, SparkPlace, SparkStage};
 pub use stripe::{StreamCount, StreamCoupling, StreamPolicy, StreamScheduler, Stripe};
 pub use tcp::{
     Control, CubicRule, HyStart, IdleRule, IncreaseRule, Recovery, ReductionBase, RtoEstimator, ScalableRule, Tcp,

@@ -21,6 +21,16 @@ choice! {
 }
 
 choice! {
+    /// How records lie in the files of HDFS that tasks read.
+    pub enum SparkFormat {
+        /// Lines of text: a task whose input is whole blocks reads on in the next block, where its last line ends.
+        Text = "text",
+        /// A task's records end with its input, as in Parquet and ORC.
+        Binary = "binary",
+    }
+}
+
+choice! {
     /// Where the tasks of a stage keep what they have computed.
     pub enum SparkLevel {
         /// They do not keep it.
@@ -153,6 +163,9 @@ section! {
         inputs: Vec<Bytes> = Vec::new(), SIZES;
         /// Where the files stand that its tasks read.
         input_from: SparkPlace = SparkPlace::Local;
+        /// How records lie in the files, if these stand in HDFS. Input that is no whole number of blocks (`hdfs.block`) is
+        /// the end of a file, and no task reads on behind it.
+        input_format: SparkFormat = SparkFormat::Text;
         /// Its name that of a stage, of an earlier job, that has kept what it computed (`persist`): each task reads a
         /// partition of that in place of files, and computes it anew where no executor has it.
         reads: String = String::new();

@@ -299,6 +299,7 @@ pub(super) fn warn(check: &mut Check<'_>) {
         let kept = whole(stage.kept_size, &stage.kept_sizes) > 0;
         let idle = [
             ("input-from", input, "the stage has no `input`"),
+            ("input-format", input && SparkPlace::Hdfs == stage.input_from, "the stage has no `input` from HDFS"),
             ("output-to", output, "the stage has no `output`"),
             ("shares", shuffles, "the stage has no `parents` whose output it could divide"),
             ("reduce-locality", shuffles, "the stage has no `parents`"),

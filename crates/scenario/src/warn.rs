@@ -3,7 +3,7 @@
 use super::check::Check;
 use super::problem::Problems;
 use super::tree::{Tree, Value};
-use super::{Control, Disk, Fidelity, Generation, Job, JobCodec, Node, RaidLevel, Scenario, Tcp};
+use super::{Control, Disk, Fidelity, Generation, Job, JobCodec, Node, PackingKind, RaidLevel, Scenario, Tcp};
 use units::{Quantity, Time};
 
 /// A mean year.
@@ -64,6 +64,7 @@ pub(super) fn warn(scenario: &Scenario, tree: &Tree, warnings: &mut Problems) {
         let section = format!("job.{i}");
         check.compression(&section, job);
         check.uber(&section, job);
+        check.input_format(&section, job);
     }
     check.unheeded_by_flows();
     check.unheeded_disks();
@@ -212,6 +213,20 @@ impl Check<'_> {
             let message = format!("it has no effect without a codec in `{codec}`");
             self.says(&format!("{section}.{key}"), message, format!("`{codec} = \"snappy\"`, or leave it out"));
         }
+    }
+
+    /// A format of input that no split of a file of HDFS has.
+    fn input_format(&mut self, section: &str, job: &Job) {
+        let why = match job.packing.kind {
+            _ if job.input_format.is_none() => return,
+            _ if job.generated || job.workload.makes_its_input() => "the job makes its input",
+            _ if job.workload.reads_named_files() => "its maps read files as a whole",
+            _ if job.reads_objects() => "objects have no blocks",
+            PackingKind::Combine | PackingKind::Archive => "packed files are read to their ends",
+            PackingKind::SequenceFile => "packed files are a sequence file",
+            PackingKind::None => return,
+        };
+        self.says(&format!("{section}.input-format"), format!("it has no effect: {why}"), "leave it out");
     }
 
     /// An uber job that its own settings keep from being one (`JobImpl.makeUberDecision`).

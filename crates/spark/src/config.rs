@@ -184,6 +184,9 @@ pub struct StageSpec {
     pub reads: Option<usize>,
     /// Where its input stands.
     pub input: Place,
+    /// Whether a task whose input is whole blocks of HDFS reads on in the next task's first one, where its last line ends
+    /// (`LineRecordReader`). What is no whole block is the end of a file.
+    pub reads_on: bool,
     /// Where its output goes.
     pub output: Place,
     /// From when it could run until its first task is launched: the driver makes and packs its tasks.

@@ -3,9 +3,9 @@
 
 use crate::application::{Errand, Spark};
 use crate::running::{PIECE, process};
-use crate::task::Arrived;
+use crate::task::{Arrived, LineEnd};
 use hadoop::{DiskOp, DiskTransfer, Platform, ReadNews, Reader};
-use units::Bytes;
+use units::{Bytes, Time};
 
 impl Spark {
     /// Bytes have come.
@@ -77,7 +77,26 @@ impl Spark {
         let process = process(task.record.executor, task.record.node);
         let number = self.errands.send(Errand::HdfsRead(id));
         let read = platform.hdfs.read(platform.ctx, process, block, Bytes::ZERO, length, Reader::Driver(number));
-        self.tasks[id].read = Some(read);
+        let task = &mut self.tasks[id];
+        task.read = Some(read);
+        if task.blocks.is_empty() && task.line_end != LineEnd::Here {
+            platform.hdfs.hold(read);
+        }
+    }
+
+    /// Whether the end of a task's last line is to come. It is asked for when the task has worked on all before.
+    pub(crate) fn awaits_line_end(&mut self, platform: &mut Platform, id: usize) -> bool {
+        let task = &mut self.tasks[id];
+        if task.line_end == LineEnd::Here {
+            return false;
+        }
+        task.idle.get_or_insert(platform.ctx.now);
+        if let (LineEnd::Due(next, Some(number)), Some(read)) = (task.line_end, task.read) {
+            task.line_end = LineEnd::Reading;
+            let process = process(task.record.executor, task.record.node);
+            platform.hdfs.read_on(platform.ctx, read, process, (next, Bytes::ZERO), Reader::Driver(number));
+        }
+        true
     }
 
     pub(crate) fn on_hdfs_read(&mut self, platform: &mut Platform, (number, id): (u64, usize), news: ReadNews) {
@@ -86,13 +105,28 @@ impl Spark {
             ReadNews::Progress { source, bytes } => {
                 let local = source == task.record.node;
                 *(if local { &mut task.record.input_local } else { &mut task.record.input_remote }) += bytes;
-                self.arrive(platform, id, Arrived::Hdfs(bytes));
+                if task.line_end != LineEnd::Reading {
+                    self.arrive(platform, id, Arrived::Hdfs(bytes));
+                }
             }
-            ReadNews::Done => {
-                self.errands.answered(number);
-                task.read = None;
-                self.read_hdfs(platform, id);
-            }
+            ReadNews::Done => match task.line_end {
+                LineEnd::Due(next, None) if task.blocks.is_empty() => {
+                    task.line_end = LineEnd::Due(next, Some(number));
+                    self.advance(platform, id);
+                }
+                LineEnd::Reading => {
+                    self.errands.answered(number);
+                    (task.read, task.line_end) = (None, LineEnd::Here);
+                    let waited = task.idle.take().map_or(Time::ZERO, |since| platform.ctx.now.saturating_sub(since));
+                    task.record.input_wait += waited;
+                    self.advance(platform, id);
+                }
+                LineEnd::Here | LineEnd::Due(..) => {
+                    self.errands.answered(number);
+                    task.read = None;
+                    self.read_hdfs(platform, id);
+                }
+            },
             ReadNews::Failed => self.fail(platform, "no replica of a task's input could be read".to_owned()),
         }
     }

@@ -8,7 +8,7 @@ use crate::executor::Need;
 use crate::fetch::{Block, Fetches, Limits};
 use crate::shuffle::MapOutput;
 use crate::store::KeptPartition;
-use crate::task::Step;
+use crate::task::{LineEnd, Step};
 use hadoop::rpc::Process;
 use hadoop::{Data, DiskOp, DiskStream, DiskTransfer, End, Platform, WriteNews, Writer};
 use std::collections::BTreeMap;
@@ -118,7 +118,11 @@ impl Spark {
                     task.file = Some((disk, platform.ctx.drive_file(), Bytes::ZERO));
                     task.input_left = input;
                 }
-                Place::Hdfs => task.blocks = files.blocks[record.index].iter().copied().collect(),
+                Place::Hdfs => {
+                    task.blocks = files.blocks[record.index].iter().copied().collect();
+                    let next = files.next_block(record.index, platform.hdfs.config().block_size);
+                    task.line_end = next.map_or(LineEnd::Here, |next| LineEnd::Due(next, None));
+                }
             }
         }
         if !remote.is_empty() {
@@ -147,7 +151,7 @@ impl Spark {
             }
             let record = task.record;
             let stage = &self.stages[record.stage].spec;
-            let spec = stage.tasks[record.index];
+            let (spec, streamed) = (stage.tasks[record.index], stage.streamed);
             let node = record.node;
             if task.step > Step::Stream {
                 task.step = match task.step {
@@ -167,15 +171,19 @@ impl Spark {
                             task.idle.get_or_insert(platform.ctx.now);
                             return;
                         }
+                        if self.awaits_line_end(platform, id) {
+                            return;
+                        }
+                        let task = &mut self.tasks[id];
                         task.step = Step::Rest;
                         // Without bytes all of its work is left.
-                        let part = if task.incoming > Bytes::ZERO { 1.0 - stage.streamed } else { 1.0 };
+                        let part = if task.incoming > Bytes::ZERO { 1.0 - streamed } else { 1.0 };
                         let work = task.work.mul_f64(part);
                         self.work(platform, id, work);
                         continue;
                     };
                     let bytes = arrived.bytes();
-                    let part = stage.streamed * bytes.get() as f64 / task.incoming.get().max(1) as f64;
+                    let part = streamed * bytes.get() as f64 / task.incoming.get().max(1) as f64;
                     let work = task.work.mul_f64(part);
                     self.taken(platform, id, arrived);
                     self.work(platform, id, work);

@@ -132,6 +132,13 @@ impl Stage {
         lineage.unwrap_or(&self.partition).block(length, task)
     }
 
+    /// The block in which a task's last line ends, if its input is followed by more of its file.
+    pub fn next_block(&self, task: usize, block_size: Bytes) -> Option<BlockId> {
+        let is_whole = self.spec.tasks[task].input.get().is_multiple_of(block_size.get());
+        let next = self.blocks.get(task + 1).and_then(|blocks| blocks.first().copied());
+        next.filter(|_| self.spec.reads_on && is_whole)
+    }
+
     /// Whether a task of it, or a copy of one, waits for a core.
     pub fn waits(&self) -> bool {
         self.set.as_ref().is_some_and(TaskSet::wants)

@@ -37,6 +37,16 @@ impl Arrived {
     }
 }
 
+/// The end of the last line of a task's input, which may be in the next block of HDFS.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LineEnd {
+    /// With the task, or none is needed.
+    Here,
+    /// In this block, to be read when the task has worked on all before; by the read of this number, when that is done.
+    Due(BlockId, Option<u64>),
+    Reading,
+}
+
 /// What a task does when all of its bytes are in and worked on.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Step {
@@ -87,6 +97,7 @@ pub struct Task {
     /// Blocks of HDFS that follow, and the one that is read.
     pub blocks: VecDeque<BlockId>,
     pub read: Option<ReadId>,
+    pub line_end: LineEnd,
     /// Shuffle blocks of its node: parent, map task, where they are.
     pub locals: VecDeque<(usize, usize, DiskTransfer)>,
     pub reading_local: bool,
@@ -126,6 +137,7 @@ impl Task {
             reading: false,
             blocks: VecDeque::new(),
             read: None,
+            line_end: LineEnd::Here,
             locals: VecDeque::new(),
             reading_local: false,
             fetches: None,

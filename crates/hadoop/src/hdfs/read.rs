@@ -7,6 +7,10 @@
 //! the reader runs at most a window ahead of what its application has taken. For remote reads that limit acts at the
 //! sender, half a round trip earlier than the receive window that does it in truth. When a replica fails, the read goes
 //! on with the next from where it is.
+//!
+//! A reader whose last record goes on in the next block opens that one, too ([`Hdfs::read_on`]). It asks for all of it
+//! (`DFSInputStream.blockSeekTo`), takes the first packet, and closes its connection; what the DataNode has sent
+//! meanwhile was sent in vain.
 
 use super::datanode::call_namenode;
 use super::{Call, Channel, Hdfs, HdfsConfig, Message, ReadMessage, ReadOrder, Request, wire};
@@ -24,6 +28,10 @@ pub(super) struct Read {
     block: BlockId,
     owner: Reader,
     end: Bytes,
+    /// The reader wants no more than up to here, which the DataNode does not know.
+    enough: Bytes,
+    /// It may go on in another block when this range is read.
+    held: bool,
     /// With the reader up to here.
     at: Bytes,
     /// Reported to the application up to here.
@@ -108,6 +116,37 @@ impl Hdfs {
         id
     }
 
+    /// The stream of a read stays open when its range is read, for [`Hdfs::read_on`].
+    pub fn hold(&mut self, id: ReadId) {
+        if let Some(read) = self.reads.get_mut(&id) {
+            read.held = true;
+        }
+    }
+
+    /// The stream of a read that was held, and is done, goes on at a place of another block of its file, for as much as
+    /// comes at once: a packet, or a row of a group. Where the block is it has known since it was opened, as the NameNode
+    /// tells of ten blocks (`dfs.client.read.prefetch.size`), and DataNodes that have failed it are not tried again
+    /// (`DFSInputStream.deadNodes`).
+    pub fn read_on(
+        &mut self,
+        ctx: &mut Context,
+        id: ReadId,
+        reader: Process,
+        (block, offset): (BlockId, Bytes),
+        owner: impl Into<Reader>,
+    ) {
+        let end = self.namespace.block(block).length;
+        if let Some(code) = self.namespace.code(block) {
+            let row_end = code.row() * (offset.get() / code.row().get() + 1);
+            return self.gather(ctx, id, (reader, block), (offset, row_end.min(end)), owner.into());
+        }
+        let enough = end.min(offset + self.config.packet_size);
+        let Some(read) = self.reads.get_mut(&id) else { return };
+        (read.block, read.end, read.enough, read.held) = (block, end, enough, false);
+        (read.at, read.reported, read.taken, read.rounds) = (offset, offset, offset, 0);
+        self.located(ctx, id);
+    }
+
     fn insert_read(
         &mut self,
         ctx: &Context,
@@ -123,6 +162,8 @@ impl Hdfs {
                 block,
                 owner,
                 end,
+                enough: end,
+                held: false,
                 at: offset,
                 reported: offset,
                 taken: offset,
@@ -253,6 +294,7 @@ impl Hdfs {
     fn advance_read(&mut self, ctx: &mut Context, id: ReadId) {
         let config = &self.config;
         let Some(read) = self.reads.get_mut(&id) else { return };
+        let ends = (read.enough, read.end);
         let Some(source) = &mut read.source else { return };
         if source.serving {
             let (chunk, limit) = match source.conn {
@@ -260,7 +302,7 @@ impl Hdfs {
                 Some(_) => (config.disk_chunk.min(config.readahead), source.sent + config.readahead),
             };
             while source.asked < read.end {
-                let bytes = chunk.min(read.end - source.asked);
+                let bytes = piece_at(chunk, source.asked, ends);
                 if source.asked + bytes > limit {
                     break;
                 }
@@ -284,8 +326,8 @@ impl Hdfs {
                 ctx.send(conn, End::Server, wire::packet(bytes), Message::Read(id, ReadMessage::Packet), last);
             }
         }
-        // Packets are reported together, but none is held back when no more are on the way.
-        let local_or_last = source.conn.is_none() || read.at == source.sent;
+        // Packets are reported together, but none is held back when no more are on the way, or wanted.
+        let local_or_last = source.conn.is_none() || read.at == source.sent || read.at >= read.enough;
         if local_or_last || read.at - read.reported >= config.disk_chunk.min(config.remote_window / 2) {
             let (bytes, source, reader) = (read.at - read.reported, source.node, read.owner);
             read.reported = read.at;
@@ -293,20 +335,27 @@ impl Hdfs {
                 ctx.raise(Event::Read { read: id, news: ReadNews::Progress { source, bytes }, reader });
             }
         }
-        if read.at == read.end {
+        if read.at >= read.enough {
             self.finish_read(ctx, id);
         }
     }
 
     fn finish_read(&mut self, ctx: &mut Context, id: ReadId) {
-        let Some(read) = self.reads.remove(&id) else { return };
-        if let Some(source) = read.source {
-            if let Some(conn) = source.conn {
-                ctx.close(conn, End::Client);
+        let Some(read) = self.reads.get_mut(&id) else { return };
+        let (owner, source, is_whole) = (read.owner, read.source.take(), read.at == read.end);
+        if !read.held {
+            self.reads.remove(&id);
+        }
+        if let Some(source) = source {
+            match source.conn {
+                Some(conn) if is_whole => ctx.close(conn, End::Client),
+                // Data that nobody reads are answered with a reset.
+                Some(conn) => ctx.abort(conn, End::Client),
+                None => {}
             }
             self.transfer_over(source.node);
         }
-        ctx.raise(Event::Read { read: id, news: ReadNews::Done, reader: read.owner });
+        ctx.raise(Event::Read { read: id, news: ReadNews::Done, reader: owner });
     }
 
     /// Bytes have reached the reader.
@@ -327,6 +376,7 @@ impl Hdfs {
     pub(super) fn read_disk_done(&mut self, ctx: &mut Context, id: ReadId, attempt: u32) {
         let config = &self.config;
         let Some(read) = self.reads.get_mut(&id) else { return };
+        let ends = (read.enough, read.end);
         let Some(source) = &mut read.source else { return };
         if read.attempt != attempt {
             return;
@@ -334,7 +384,7 @@ impl Hdfs {
         let local = source.conn.is_none();
         let chunk =
             if local { config.local_chunk.min(config.read_window) } else { config.disk_chunk.min(config.readahead) };
-        let bytes = chunk.min(read.end - source.loaded);
+        let bytes = piece_at(chunk, source.loaded, ends);
         source.loaded += bytes;
         if local { self.arrived(ctx, id, bytes) } else { self.advance_read(ctx, id) }
     }
@@ -471,6 +521,12 @@ impl Hdfs {
             }
         }
     }
+}
+
+/// What a disk that reads at most so much at once reads at a place. What the reader wants is not held up by what follows.
+fn piece_at(chunk: Bytes, at: Bytes, (enough, end): (Bytes, Bytes)) -> Bytes {
+    let to = if at < enough { enough } else { end };
+    chunk.min(to - at)
 }
 
 /// Packets begin at multiples of the packet size from where the read began or went on; both ends cut the same way.

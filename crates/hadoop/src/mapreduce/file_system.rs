@@ -85,7 +85,17 @@ impl Env<'_> {
         }
         let Split { index, blocks, .. } = self.split;
         let &Piece { block, offset, length } = index.iter().chain(blocks).nth(number)?;
-        Some(self.hdfs.read(self.ctx, self.process, block, offset, length, reader))
+        let read = self.hdfs.read(self.ctx, self.process, block, offset, length, reader);
+        if self.split.next.is_some() && number + 1 == index.len() + blocks.len() {
+            self.hdfs.hold(read);
+        }
+        Some(read)
+    }
+    /// The stream of the split's last piece goes on in the next block, to the end of the last record.
+    pub fn read_on(&mut self, read: ReadId) {
+        if let Some(next) = self.split.next {
+            self.hdfs.read_on(self.ctx, read, self.process, next, Reader::Split(self.id));
+        }
     }
     /// Takes bytes of a read.
     pub fn take(&mut self, read: ReadId, bytes: Bytes) {

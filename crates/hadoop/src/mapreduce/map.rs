@@ -33,6 +33,8 @@ pub(crate) struct MapTask {
     /// Of the split, with the reader.
     arrived: Bytes,
     reading: Option<ReadId>,
+    /// What it reads of the next block.
+    record_end: RecordEnd,
     next_piece: usize,
     /// What is being read is the index by which its bytes are found.
     in_index: bool,
@@ -53,6 +55,16 @@ pub(crate) struct MapTask {
     stage: Stage,
     /// The final file.
     pub result: Option<LocalFile>,
+}
+
+/// The end of the split's last record, which may be in the next block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum RecordEnd {
+    /// With the reader, or none is needed.
+    Here,
+    /// To be read when the map function has taken the split, with the stream of its last piece when that is read.
+    Due(Option<ReadId>),
+    Reading(ReadId),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -124,6 +136,7 @@ impl MapTask {
             input: env.split.bytes,
             arrived: if matches!(workload.source, Source::Generated { .. }) { env.split.bytes } else { Bytes::ZERO },
             reading: None,
+            record_end: if env.split.next.is_some() { RecordEnd::Due(None) } else { RecordEnd::Here },
             next_piece: 0,
             in_index: false,
             source: None,
@@ -164,6 +177,9 @@ impl MapTask {
 
     pub fn on_read_progress(&mut self, env: &mut Env, source: NodeId, bytes: Bytes) -> TaskState {
         env.count_read(source, bytes);
+        if matches!(self.record_end, RecordEnd::Reading(_)) {
+            return TaskState::Running;
+        }
         if self.in_index {
             if let Some(read) = self.reading {
                 env.take(read, bytes);
@@ -175,8 +191,15 @@ impl MapTask {
         self.proceed(env)
     }
     pub fn on_read_done(&mut self, env: &mut Env) -> TaskState {
-        self.reading = None;
+        if matches!(self.record_end, RecordEnd::Reading(_)) {
+            self.record_end = RecordEnd::Here;
+            return self.proceed(env);
+        }
+        let read = self.reading.take();
         self.read_next(env);
+        if self.reading.is_none() && self.record_end == RecordEnd::Due(None) {
+            self.record_end = RecordEnd::Due(read);
+        }
         self.proceed(env)
     }
     pub fn on_write_room(&mut self, env: &mut Env) -> TaskState {
@@ -231,6 +254,9 @@ impl MapTask {
         if let Some(read) = self.reading.take() {
             env.cancel_read(read);
         }
+        if let RecordEnd::Due(Some(read)) | RecordEnd::Reading(read) = self.record_end {
+            env.cancel_read(read);
+        }
         if let Some(output) = self.output.take() {
             env.abort_write(output.write);
         }
@@ -278,6 +304,7 @@ impl MapTask {
             Stage::Merge => self.merge.as_ref().map_or(Waiting::Disk, |merge| merge.stream.waiting()),
             Stage::Map if self.computing > Bytes::ZERO => Waiting::Cpu,
             Stage::Map if self.output.as_ref().is_some_and(|output| output.full) => Waiting::Network,
+            Stage::Map if matches!(self.record_end, RecordEnd::Reading(_)) => Waiting::Network,
             Stage::Map if self.buffer.room() == Bytes::ZERO || self.taken == self.input => {
                 self.spill.as_ref().map_or(Waiting::Disk, spill)
             }
@@ -295,6 +322,9 @@ impl MapTask {
             self.begin_spill(env);
         }
         let rest = self.input - self.taken;
+        if rest == Bytes::ZERO && self.awaits_record_end(env) {
+            return;
+        }
         let at_hand = self.arrived - self.taken;
         let room = self.buffer.room();
         if rest > Bytes::ZERO {
@@ -330,6 +360,15 @@ impl MapTask {
         } else {
             Self::end_function(env);
         }
+    }
+
+    /// Whether the end of the last record is to come. It is asked for when all before it is taken.
+    fn awaits_record_end(&mut self, env: &mut Env) -> bool {
+        if let RecordEnd::Due(Some(read)) = self.record_end {
+            self.record_end = RecordEnd::Reading(read);
+            env.read_on(read);
+        }
+        self.record_end != RecordEnd::Here
     }
 
     /// The map function has returned for the last time; what is left is Hadoop's sort phase, which only jobs with

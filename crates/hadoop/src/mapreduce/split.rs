@@ -8,7 +8,7 @@ use crate::hdfs::{Hdfs, ReadOrder};
 use crate::ids::{BlockId, FileId, NodeId};
 use crate::numbers::count;
 use crate::platform::Platform;
-use crate::workload::Source;
+use crate::workload::{InputFormat, Source};
 use units::{Bytes, Time};
 
 /// A control file of TestDFSIO: a sequence file with a name and a length.
@@ -74,6 +74,8 @@ pub(crate) struct Split {
     /// In place of blocks, if it is of an object.
     pub object: Option<ObjectRange>,
     pub bytes: Bytes,
+    /// Where its file goes on, if its reader reads on to the end of its last record there.
+    pub next: Option<(BlockId, Bytes)>,
     /// Nodes with a replica of its first block.
     pub hosts: Vec<NodeId>,
     /// What a map reads before it to find its bytes.
@@ -131,6 +133,33 @@ pub(super) fn pieces_of(block: BlockId, block_size: Bytes, hdfs: &Hdfs) -> Vec<P
     }
     let offsets = (0..whole.get().div_ceil(block_size.get())).map(|turn| block_size * turn);
     offsets.map(|offset| Piece { block, offset, length: block_size.min(whole - offset) }).collect()
+}
+
+/// Where splits go on whose last records may end in the next block of their file. Splits that are given one by one follow
+/// each other in one file while they are whole blocks: what is shorter is the end of a file.
+fn read_on(splits: &mut [Split], spec: &JobSpec, hdfs: &Hdfs) {
+    let is_one_file = match spec.input {
+        JobInput::Splits(_) => true,
+        JobInput::Files(_) => spec.whole_files,
+        JobInput::Named(_) => return,
+    };
+    let (block_size, namespace) = (hdfs.config().block_size.get(), hdfs.namespace());
+    let format = match spec.packing {
+        Packing::SequenceFile => InputFormat::SequenceFile,
+        _ => spec.workload.input_format,
+    };
+    let mut end = Bytes::ZERO;
+    for number in 1..splits.len() {
+        let (split, following) = (&splits[number - 1], &splits[number]);
+        let (Some(last), Some(next)) = (split.blocks.last(), following.blocks.first()) else { continue };
+        let is_same = namespace.block(last.block).file == namespace.block(next.block).file;
+        if !split.bytes.get().is_multiple_of(block_size) || !(is_same || is_one_file) {
+            end = Bytes::ZERO;
+            continue;
+        }
+        end += split.bytes;
+        splits[number - 1].next = format.reads_on(end).then_some((next.block, next.offset));
+    }
 }
 
 /// Splits of objects are near no node.
@@ -192,7 +221,7 @@ pub(super) fn splits(spec: &JobSpec, ctx: &mut Context, hdfs: &mut Hdfs) -> Vec<
     if let (JobInput::Files(_), Packing::Combined { split }, None) = (&spec.input, spec.packing, spec.keyed) {
         return packing::combined(&files, split, ctx, hdfs);
     }
-    let mut splits = Vec::new();
+    let mut splits: Vec<Split> = Vec::new();
     for file in files {
         let pieces: Vec<Piece> =
             hdfs.namespace().file(file).blocks.iter().flat_map(|block| pieces_of(*block, block_size, hdfs)).collect();
@@ -204,6 +233,7 @@ pub(super) fn splits(spec: &JobSpec, ctx: &mut Context, hdfs: &mut Hdfs) -> Vec<
             splits.push(Split { blocks, bytes, hosts, ..Split::default() });
         }
     }
+    read_on(&mut splits, spec, hdfs);
     // Each of these files is one block. Its map belongs where its keys do: on another node with a copy it would read
     // locally, and send all that it makes.
     for (split, (_, home)) in splits.iter_mut().zip(&by_key) {

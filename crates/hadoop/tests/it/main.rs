@@ -13,6 +13,7 @@ mod object_chaos;
 mod object_store;
 mod passes;
 mod placement;
+mod record_end;
 mod recorded;
 mod rpc;
 mod shuffle;

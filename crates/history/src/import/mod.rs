@@ -37,10 +37,10 @@ pub use settings::{Codec, Counted, Interface, Settings, SettingsError, Uber};
 pub use work::{Machines, Work};
 pub use workload::workload;
 
-use crate::{JobHistory, JobState, Task};
+use crate::{JobHistory, JobState, Task, beyond};
 use configured::MapCompression;
 use hadoop::hdfs::HdfsConfig;
-use scenario::{Generation, Hdfs, Job, Nodes, Scenario, ScenarioError, Shape as Bucket, WorkloadKind};
+use scenario::{Generation, Hdfs, InputFormat, Job, Nodes, Scenario, ScenarioError, Shape as Bucket, WorkloadKind};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use units::{Bytes, Quantity, Time};
@@ -256,7 +256,7 @@ pub fn import(job: &JobHistory, sources: &Sources) -> Result<Imported, ImportErr
         scenario.mapreduce.speculative = calibration.speculative;
         notes.insert("mapreduce.speculative".into(), "whether the history has second attempts".into());
     }
-    scenario.job = vec![job_section(&job.name, &calibration, &mut notes)];
+    scenario.job = vec![job_section(&job.name, &calibration, given.block, &mut notes)];
     if let Some(compression) = &compression {
         compression.write(&mut scenario.job[0], &mut notes);
     }
@@ -379,7 +379,7 @@ fn least_rate(scenario: &Scenario) -> f64 {
     rates.min().map_or(0.0, |rate| rate.as_bps() as f64)
 }
 
-fn job_section(name: &str, calibration: &Calibration, notes: &mut BTreeMap<String, String>) -> Job {
+fn job_section(name: &str, calibration: &Calibration, block: Bytes, notes: &mut BTreeMap<String, String>) -> Job {
     let mut note = |key: &str, text: &str| {
         notes.insert(format!("job.{key}"), text.to_owned());
     };
@@ -388,10 +388,15 @@ fn job_section(name: &str, calibration: &Calibration, notes: &mut BTreeMap<Strin
     let total: Bytes = c.splits.iter().copied().sum();
     match c.shape {
         Shape::Splits => {
+            let mut splits = c.splits.clone();
+            if beyond::without(&mut splits, block) == Some(false) {
+                job.input_format = Some(InputFormat::Binary);
+                note("input-format", "no map read beyond its block");
+            }
             job.workload = WorkloadKind::Generic;
-            (job.input, job.splits) = (total, c.splits.clone());
+            (job.input, job.splits) = (splits.iter().copied().sum(), splits);
             note("input", "all splits");
-            note("splits", "HDFS_BYTES_READ less SPLIT_RAW_BYTES of each map");
+            note("splits", "HDFS_BYTES_READ less SPLIT_RAW_BYTES of each map, and what is beyond whole blocks");
             if c.split_hosts.iter().all(|hosts| !hosts.is_empty()) {
                 job.split_hosts = c.split_hosts.iter().cloned().map(Nodes::List).collect();
                 note("split-hosts", "hosts that each task prefers");

@@ -10,8 +10,9 @@ use super::kept;
 use super::settings::{size, time};
 use super::stages::{Ran, groups, ms, of_stage, whole_ms};
 use super::work::{Counted, Machines, Starts};
+use crate::beyond;
 use crate::import::host_order;
-use scenario::{NodeSpec, Run, Scenario, ScenarioError, Spark, SparkLevel};
+use scenario::{NodeSpec, Run, Scenario, ScenarioError, Spark, SparkFormat, SparkLevel};
 use std::collections::BTreeMap;
 use std::fmt;
 use units::{Bytes, Time};
@@ -120,6 +121,9 @@ pub fn import(of: &Application, cluster: Option<(&str, &str)>) -> Result<SparkIm
         before = group.finish;
         for stage in &group.stages {
             let mut built = of_stage(stage, (number, group), &mut ran, &mut notes);
+            if beyond::without(&mut built.inputs, scenario.hdfs.block) == Some(false) {
+                built.input_format = SparkFormat::Binary;
+            }
             if let Some(&(keeper, level)) = ran.readers.get(&stage.id)
                 && let Some(keeper) = places.get(&keeper).and_then(|place: &usize| spark.stage.get_mut(*place))
             {

@@ -120,6 +120,7 @@ fn a_parent_is_of_the_same_job_or_an_earlier_one() {
 fn keys_without_effect_are_named() {
     let cases = [
         ("input-from = \"hdfs\"", "the stage has no `input`"),
+        ("input-format = \"binary\"", "the stage has no `input` from HDFS"),
         ("output-to = \"hdfs\"", "the stage has no `output`"),
         ("shares = [1, 2]", "no `parents` whose output it could divide"),
         ("reduce-locality = false", "the stage has no `parents`"),

@@ -13,6 +13,17 @@ fn what_goes_against_expectation_is_said_with_its_place() {
         ("[tcp]\nsack = true\ncontrol = \"newreno\"\n[job]", "2:8", "control newreno turns SACK off"),
         ("[tcp]\nsack = false\ncontrol = \"sack-reno\"\n[job]", "2:8", "control sack-reno turns SACK on"),
         ("[job]\nmap-compression-ratio = 0.3", "2:25", "no effect without a codec in `map-compression`"),
+        ("[job]\nworkload = \"teragen\"\ninput-format = \"text\"", "3:16", "no effect: the job makes its input"),
+        (
+            "[job]\nworkload = \"dfsio-read\"\ninput-format = \"text\"",
+            "3:16",
+            "no effect: its maps read files as a whole",
+        ),
+        (
+            "[job]\ninput-format = \"binary\"\nfiles = 10\npacking = { kind = \"combine\" }",
+            "2:16",
+            "no effect: packed files are read to their ends",
+        ),
         ("[job]\noutput-compression = \"gzip\"", "2:22", "workload terasort writes its output uncompressed"),
         ("[job]\nuber = true", "2:8", "an input of 1 GB is more than 128 MiB: tasks get containers"),
         ("[job]\nuber = true\ninput = \"1 MB\"\nreducers = 2", "2:8", "2 reducers are more than 1"),

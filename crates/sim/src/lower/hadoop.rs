@@ -13,8 +13,8 @@ use hadoop::workload::{Combiner, Keys, Skew, Source, Workload};
 use hadoop::yarn::{Policy, SchedulerConfig, SpareConfig, YarnConfig};
 use hadoop::{JobId, NodeId, NodeInfo};
 use scenario::{
-    Generation, Job, JobCodec, MapReduce, Nodes, PackingKind, PlacementKind, Plan, PlannedAttempt, PlannedEnd,
-    PlannedKind, Scenario, Scheduler, WorkloadKind, node_number,
+    Generation, InputFormat, Job, JobCodec, MapReduce, Nodes, PackingKind, PlacementKind, Plan, PlannedAttempt,
+    PlannedEnd, PlannedKind, Scenario, Scheduler, WorkloadKind, node_number,
 };
 use units::{Bytes, Time};
 
@@ -298,6 +298,15 @@ fn job_spec(scenario: &Scenario, job: &Job) -> JobSpec {
     }
 }
 
+const fn input_format(format: InputFormat) -> hadoop::workload::InputFormat {
+    use hadoop::workload::InputFormat as Hadoop;
+    match format {
+        InputFormat::Text => Hadoop::Text,
+        InputFormat::SequenceFile => Hadoop::SequenceFile,
+        InputFormat::Binary => Hadoop::Binary,
+    }
+}
+
 fn packing(job: &Job) -> Packing {
     let scenario::Packing { kind, split, part, block, changed } = job.packing;
     match kind {
@@ -382,6 +391,7 @@ fn even(total: Bytes, files: u32) -> Vec<Bytes> {
 fn refine(workload: &mut Workload, job: &Job) {
     let set = |field: &mut f64, value: Option<f64>| *field = value.unwrap_or(*field);
     let cost = |field: &mut f64, value: Option<f64>| *field = value.map_or(*field, |ns| ns * 1e-9);
+    workload.input_format = job.input_format.map_or(workload.input_format, input_format);
     set(&mut workload.input_record, job.input_record);
     set(&mut workload.map_ratio, job.map_ratio);
     set(&mut workload.map_record, job.map_record);

@@ -1,6 +1,6 @@
 //! A scenario's application of Spark in the terms of `spark`.
 
-use scenario::{Scenario, SparkLevel, SparkPlace, SparkStage};
+use scenario::{Scenario, SparkFormat, SparkLevel, SparkPlace, SparkStage};
 use spark::{Coalesce, Config, JobSpec, Level, Place, Skew, Spark, Speculation, StageSpec, TaskSpec};
 use units::Bytes;
 
@@ -109,6 +109,7 @@ fn of_stage(
         persist: level(stage.persist),
         reads: keeper.map(|(number, _)| number),
         input: place(stage.input_from),
+        reads_on: stage.input_format == SparkFormat::Text,
         output: place(stage.output_to),
         delay: stage.delay,
         broadcast: stage.broadcast,

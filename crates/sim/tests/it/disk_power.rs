@@ -4,11 +4,12 @@ use results::{Disk, DiskPower, JobState, RunResult, to_json};
 use std::ops::ControlFlow;
 use units::Time;
 
-/// Three nodes, each with a primary and a backup disk, and a job that computes and reads.
+/// Three nodes, each with a primary and a backup disk, and a job that computes and reads. Its records end with blocks: ends
+/// of lines would be read from a backup that is awake, and keep it so.
 const JOB: &str = r#"
 hdfs = { block = "16 MiB", replication = 2, placement = { kind = "even" } }
 mapreduce = { reducers = 1, map-slots = 2, speculative = false }
-job = { workload = "wordcount", input = "1536 MiB", map-cpu = 400 }
+job = { workload = "wordcount", input = "1536 MiB", input-format = "binary", map-cpu = 400 }
 [cluster]
 generation = "hadoop1"
 workers = 3
@@ -209,7 +210,7 @@ fn a_gear_holds_one_replica_of_everything() {
         .replace("role = \"backup\"", "role = \"backup\"\ncount = 3")
         .replace("idle-power", "memory = \"64 MiB\"\nidle-power")
         .replace(
-            "job = { workload = \"wordcount\", input = \"1536 MiB\", map-cpu = 400 }",
+            "job = { workload = \"wordcount\", input = \"1536 MiB\", input-format = \"binary\", map-cpu = 400 }",
             "job = { workload = \"dfsio-write\", input = \"1536 MiB\", files = 6 }",
         );
     let written = |policy: &str| {
@@ -231,7 +232,7 @@ fn a_gear_holds_one_replica_of_everything() {
 #[test]
 fn backups_stay_up_while_writes_are_many() {
     let text = JOB.replace(
-        "job = { workload = \"wordcount\", input = \"1536 MiB\", map-cpu = 400 }",
+        "job = { workload = \"wordcount\", input = \"1536 MiB\", input-format = \"binary\", map-cpu = 400 }",
         "job = { workload = \"dfsio-write\", input = \"6 GiB\", files = 6 }",
     );
     let on =
