@@ -10,6 +10,8 @@ use units::{Bytes, Quantity, Time};
 const MOST_EXECUTORS: u64 = 100_000;
 /// No more blocks of shuffles: of each it is known whether its reader has it.
 const MOST_BLOCKS: u64 = 10 * MOST;
+/// No more data sets, each computed from the one before, behind a stage.
+const MOST_LINEAGE: usize = 200;
 /// No more bytes of one kind in a stage: as many as one key may have.
 const MOST_OF_STAGE: u64 = Bytes::from_mib(1 << 30).get();
 /// No more bytes in all stages together, so that no sum of them overflows.
@@ -48,6 +50,7 @@ pub(super) fn check(check: &mut Check<'_>) {
         of_stage(check, i, stage, &before);
         before.entry(stage.name.as_str()).or_insert(stage);
     }
+    lineages(check, spark);
     volumes(check, spark);
 }
 
@@ -155,10 +158,21 @@ fn reads(check: &mut Check<'_>, i: usize, stage: &SparkStage, before: &BTreeMap<
         let message = format!("it reads files, and what `{name}` has kept");
         check.says(&path("reads"), message, "one of them, or two stages");
     }
-    if stage.persist != SparkLevel::None {
-        let message =
-            format!("a stage that reads what `{name}` has kept and keeps what it makes of it is not modelled");
-        check.says(&path("persist"), message, "leave it out");
+}
+
+/// How many data sets each stage's own is made of, one of the other; more than Spark has stack for are refused
+/// (`RDD.checkpoint` is for these).
+fn lineages(check: &mut Check<'_>, spark: &Spark) {
+    let mut lengths: Vec<usize> = Vec::with_capacity(spark.stage.len());
+    for (i, keeper) in spark.reads().into_iter().enumerate() {
+        // A stage that does not stand before is refused elsewhere.
+        let length = keeper.and_then(|keeper| lengths.get(keeper)).map_or(0, |before| before + 1);
+        if length > MOST_LINEAGE {
+            let message = format!("what it reads is computed from {length} kept data sets, one after the other");
+            check.says(&format!("spark.stage.{i}.reads"), message, format!("at most {MOST_LINEAGE}"));
+            return;
+        }
+        lengths.push(length);
     }
 }
 
@@ -169,10 +183,13 @@ fn volumes(check: &mut Check<'_>, spark: &Spark) {
     let piece = spark.broadcast_block_size.get();
     let mut pieces = 0_u64;
     let block = check.scenario.hdfs.block.get();
-    let all_parents = spark.parents();
-    for ((stage, parents), reads) in spark.stage.iter().zip(&all_parents).zip(spark.reads()) {
-        // What is not kept is read of the parents of the stage that should have kept it.
-        let lineage = reads.map_or(&[][..], |keeper| &all_parents[keeper]);
+    let (all_parents, all_reads) = (spark.parents(), spark.reads());
+    for (i, stage) in spark.stage.iter().enumerate() {
+        // What is not kept is read of the parents of the stages that should have kept it.
+        let before = |keeper: &usize| all_reads[*keeper].filter(|next| next < keeper);
+        let first = all_reads[i].filter(|keeper| *keeper < i);
+        let lineage = std::iter::successors(first, before).take(MOST_LINEAGE).flat_map(|keeper| &all_parents[keeper]);
+        let parents = &all_parents[i];
         let count = u64::from(stage.tasks);
         tasks += count;
         let written = |stage: &SparkStage| whole(stage.shuffle_write, &stage.shuffle_writes);

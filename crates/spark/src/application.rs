@@ -12,7 +12,7 @@ use crate::reads::Adapted;
 use crate::record::{Exchange, JobRecord, StageRecord, TaskRecord};
 use crate::serve::{FetchId, Serving, UnderWay};
 use crate::shuffle;
-use crate::stage::Stage;
+use crate::stage::{Ancestor, Stage};
 use crate::store::KeptPartition;
 use crate::task::Task;
 use des::RandomStream;
@@ -104,11 +104,16 @@ impl Spark {
         let tasks: Vec<usize> = config.stages.iter().map(|stage| stage.tasks.len()).collect();
         let stage = |(number, spec): (usize, &crate::StageSpec)| {
             let mut spec = spec.clone();
-            let keeper = spec.reads.map(|stage| &config.stages[stage]);
             let own = spec.parents.len();
-            spec.parents.extend(keeper.iter().flat_map(|keeper| &keeper.parents));
+            let (mut lineage, mut reads) = (Vec::new(), spec.reads);
+            while let Some(number) = reads {
+                let ancestor = &config.stages[number];
+                spec.parents.extend(&ancestor.parents);
+                let partition = shuffle::Partition::new(&ancestor.shares, ancestor.tasks.len());
+                lineage.push(Ancestor { stage: number, parents_end: spec.parents.len(), partition });
+                reads = ancestor.reads;
+            }
             let parents: Vec<usize> = spec.parents.iter().map(|parent| tasks[*parent]).collect();
-            let lineage = keeper.map(|keeper| shuffle::Partition::new(&keeper.shares, keeper.tasks.len()));
             Stage::new(number, spec, &parents, (own, lineage))
         };
         let mut stages: Vec<Stage> = config.stages.iter().enumerate().map(stage).collect();

@@ -4,7 +4,6 @@
 //! (`BlockManager.getRemoteBlock`, `fetchBlockSync`).
 
 use crate::application::{Errand, Spark};
-use crate::cache::Source;
 use crate::driver::{ADDRESS, MESSAGE};
 use crate::loss::{MAX_RETRIES, RETRY_WAIT, SILENCE, UNANSWERED};
 use crate::store::{Found, KeptPartition};
@@ -236,7 +235,7 @@ impl Spark {
             }
             None if pull.task.is_some() => {
                 if let Some(pull) = self.pulls.remove(id) {
-                    self.on_looked_up(platform, &pull, Source::Nowhere);
+                    self.on_looked_up(platform, &pull, false);
                 }
             }
             None => self.tell_driver(platform, id, PullStep::Locate),
@@ -307,7 +306,7 @@ impl Spark {
             NamedBlock::Kept(partition) => {
                 self.pulls.remove(id);
                 self.cache.came(partition.stage, pull.bytes);
-                self.on_looked_up(platform, pull, Source::Other);
+                self.on_looked_up(platform, pull, true);
             }
         }
     }

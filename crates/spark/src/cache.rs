@@ -5,13 +5,14 @@ use crate::application::{Errand, Spark};
 use crate::blocks::{NamedBlock, Pull, Sent};
 use crate::config::Level;
 use crate::driver::MESSAGE;
+use crate::stage::Ancestor;
 use crate::store::{Found, KeptPartition, Store};
-use crate::task::Arrived;
+use crate::task::{Arrived, Task};
 use hadoop::{Data, DiskOp, DiskTransfer, End, Platform};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use units::Bytes;
 
-/// What a task has of the partition that it reads.
+/// Where a task has the partition from that it reads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Source {
     /// Its executor has asked for it.
@@ -20,8 +21,6 @@ pub enum Source {
     Own(Found),
     /// It has come from another executor.
     Other,
-    /// Nobody has it: the task computes it.
-    Nowhere,
 }
 
 /// What became of a data set that is kept.
@@ -114,19 +113,25 @@ impl Cache {
 }
 
 impl Spark {
-    /// The executors that have what a task reads, as the driver knows (`getCacheLocs`); none where it reads no data set.
+    /// The executors that have what a task reads, as the driver knows (`getCacheLocs`), or else the nearest of what that is
+    /// computed from; none where it reads no data set.
     pub(crate) fn keepers(&self, number: usize, index: usize) -> &[usize] {
-        let Some(stage) = self.stages[number].spec.reads else { return &[] };
-        self.held.of(NamedBlock::Kept(KeptPartition { stage, number: index }))
+        let mut all = self.stages[number].lineage.iter().map(|ancestor| self.holders(ancestor, index));
+        all.find(|holders| !holders.is_empty()).unwrap_or_default()
     }
 
-    /// Whether a stage needs no more than its own parents: every partition that it reads is kept
-    /// (`getMissingParentStages`).
+    /// The executors that have an ancestor's partition, as the driver knows.
+    fn holders(&self, ancestor: &Ancestor, number: usize) -> &[usize] {
+        self.held.of(NamedBlock::Kept(KeptPartition { stage: ancestor.stage, number }))
+    }
+
+    /// The parents whose output a stage needs: those of ancestors only where a partition of these is not kept, nor all of
+    /// an ancestor before (`getMissingParentStages`).
     pub(crate) fn parents_wanted(&self, number: usize) -> &[usize] {
         let stage = &self.stages[number];
-        let all = || (0..stage.spec.tasks.len()).all(|index| !self.keepers(number, index).is_empty());
-        let own = stage.lineage.is_some() && all();
-        if own { &stage.spec.parents[..stage.own_parents] } else { &stage.spec.parents }
+        let tasks = stage.spec.tasks.len();
+        let all = |ancestor: &Ancestor| (0..tasks).all(|index| !self.holders(ancestor, index).is_empty());
+        stage.parents_behind(stage.lineage.iter().position(all).unwrap_or(stage.lineage.len()))
     }
 
     /// How large a partition is.
@@ -136,9 +141,9 @@ impl Spark {
 
     /// The partition that a task reads.
     fn partition_read(&self, id: usize) -> Option<KeptPartition> {
-        let record = self.tasks[id].record;
-        let stage = self.stages[record.stage].spec.reads?;
-        Some(KeptPartition { stage, number: record.index })
+        let task = &self.tasks[id];
+        let stage = self.stages[task.record.stage].lineage.get(task.missing)?.stage;
+        Some(KeptPartition { stage, number: task.record.index })
     }
 
     /// A task looks for the partition that it reads: with its own executor, else with others.
@@ -153,19 +158,22 @@ impl Spark {
             return self.on_launched(platform, id);
         }
         self.tasks[id].kept = Some(Source::Asked);
+        self.tasks[id].idle = Some(platform.ctx.now);
         self.pull(platform, executor, NamedBlock::Kept(partition), (bytes, Some(id)));
     }
 
-    /// A task has its partition from another executor, or nobody has it.
-    pub(crate) fn on_looked_up(&mut self, platform: &mut Platform, pull: &Pull, source: Source) {
+    /// A task has its partition from another executor; or nobody has it, and it looks for what that is computed from.
+    pub(crate) fn on_looked_up(&mut self, platform: &mut Platform, pull: &Pull, has_come: bool) {
         let Some(id) = pull.task else { return };
         let task = &mut self.tasks[id];
-        task.kept = Some(source);
-        if source == Source::Other {
+        if has_come {
+            task.kept = Some(Source::Other);
             task.record.cached_remote += pull.bytes;
+        } else {
+            (task.missing, task.kept) = (task.missing + 1, None);
         }
-        if let Some(start) = task.record.start {
-            task.record.input_wait += platform.ctx.now.saturating_sub(start);
+        if let Some(since) = task.idle.take() {
+            task.record.input_wait += platform.ctx.now.saturating_sub(since);
         }
         self.on_launched(platform, id);
     }
@@ -185,7 +193,7 @@ impl Spark {
                 platform.ctx.drive_disk(record.node, transfer, errand);
             }
             Source::Other => self.arrive(platform, id, Arrived::Kept(bytes)),
-            Source::Asked | Source::Nowhere => {}
+            Source::Asked => {}
         }
     }
 
@@ -204,7 +212,7 @@ impl Spark {
     /// tells the driver. Until then the task waits.
     pub(crate) fn keep(&mut self, platform: &mut Platform, id: usize) {
         if !std::mem::replace(&mut self.tasks[id].keeping, true) {
-            self.make_room(platform, id);
+            self.tasks[id].to_keep = self.computed(id);
         }
         let task = &mut self.tasks[id];
         let (node, executor) = (task.record.node, task.record.executor);
@@ -216,21 +224,29 @@ impl Spark {
             task.busy = true;
             let message = self.errands.send(Errand::Kept(id, partition));
             platform.ctx.drive_send(self.executors[executor].driver, End::Client, Bytes::new(MESSAGE), message);
+        } else if let Some(partition) = task.to_keep.pop_front() {
+            self.make_room(platform, id, partition);
         } else {
             task.keeping = false;
         }
     }
 
-    /// Finds a place for what a task has computed.
-    fn make_room(&mut self, platform: &mut Platform, id: usize) {
+    /// The partitions that a task has computed and its executor keeps, what the others are computed from first.
+    fn computed(&self, id: usize) -> VecDeque<KeptPartition> {
+        let Task { record, missing, .. } = &self.tasks[id];
+        let again = self.stages[record.stage].lineage[..*missing].iter().rev().map(|ancestor| ancestor.stage);
+        let keep = |stage: &usize| self.stages[*stage].spec.persist.is_some();
+        let number = record.index;
+        again.chain([record.stage]).filter(keep).map(|stage| KeptPartition { stage, number }).collect()
+    }
+
+    /// Finds a place for a partition that a task has computed.
+    fn make_room(&mut self, platform: &mut Platform, id: usize, partition: KeptPartition) {
         let record = self.tasks[id].record;
-        let own = self.stages[record.stage].spec.persist.map(|_| record.stage);
-        let read = self.stages[record.stage].spec.reads.filter(|_| self.tasks[id].kept == Some(Source::Nowhere));
-        let Some(stage) = own.or(read) else { return };
-        let (partition, executor) = (KeptPartition { stage, number: record.index }, record.executor);
+        let (stage, executor) = (partition.stage, record.executor);
         let Some(level) = self.stages[stage].spec.persist else { return };
         let bytes = self.kept_bytes(partition);
-        if read.is_some() {
+        if stage != record.stage {
             let books = self.cache.books(stage);
             books.recomputed += bytes;
             books.not_read = books.not_read.saturating_sub(bytes);
@@ -241,7 +257,12 @@ impl Spark {
         }
         self.cache.books(stage).computed += bytes;
         let in_memory = level != Level::DiskOnly;
-        let evicted = if in_memory { self.cache.stores[executor].put(partition, bytes, level) } else { None };
+        // What the task reads, or has computed the partition from, is locked until it ends (`BlockInfoManager`).
+        let used: Vec<usize> =
+            self.stages[record.stage].lineage.iter().take(self.tasks[id].missing + 1).map(|of| of.stage).collect();
+        let is_locked = |other: KeptPartition| other.number == record.index && used.contains(&other.stage);
+        let store = &mut self.cache.stores[executor];
+        let evicted = if in_memory { store.put((partition, bytes), level, is_locked) } else { None };
         let mut to_disk = Vec::new();
         match evicted {
             Some(evicted) => {

@@ -180,7 +180,7 @@ pub struct StageSpec {
     /// Where its executors keep what its tasks compute, if they do.
     pub persist: Option<Level>,
     /// The stage, of an earlier job, that has kept the data set that it reads; each of its tasks a partition. It has no
-    /// input of its own then, and keeps nothing.
+    /// input of its own then.
     pub reads: Option<usize>,
     /// Where its input stands.
     pub input: Place,

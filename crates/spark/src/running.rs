@@ -7,6 +7,7 @@ use crate::driver::MESSAGE;
 use crate::executor::Need;
 use crate::fetch::{Block, Fetches, Limits};
 use crate::shuffle::MapOutput;
+use crate::stage::Ancestor;
 use crate::store::KeptPartition;
 use crate::task::{LineEnd, Step};
 use hadoop::rpc::Process;
@@ -28,15 +29,14 @@ impl Spark {
         }
         let record = self.tasks[task].record;
         let stage = &self.stages[record.stage];
-        let kept = self.tasks[task].kept;
+        let (kept, missing) = (self.tasks[task].kept, self.tasks[task].missing);
         let broadcast = (stage.spec.broadcast > Bytes::ZERO).then_some(Need::Broadcast(record.stage));
-        let shuffles = if kept == Some(Source::Nowhere) { stage.spec.parents.len() } else { stage.own_parents };
-        let statuses = (shuffles > 0).then_some(Need::Statuses(record.stage));
+        let statuses = (!stage.parents_behind(missing).is_empty()).then_some(Need::Statuses(record.stage));
         let executor = &mut self.executors[record.executor];
         let lacks = |need: &Need| !executor.has.contains(need);
-        let need = match (broadcast.filter(lacks), stage.spec.reads, kept) {
-            (None, Some(keeper), None) => {
-                return self.look_up(platform, task, KeptPartition { stage: keeper, number: record.index });
+        let need = match (broadcast.filter(lacks), stage.lineage.get(missing), kept) {
+            (None, Some(ancestor), None) => {
+                return self.look_up(platform, task, KeptPartition { stage: ancestor.stage, number: record.index });
             }
             (None, Some(_), Some(Source::Asked)) => return,
             (broadcast, ..) => broadcast.or(statuses.filter(lacks)),
@@ -68,25 +68,24 @@ impl Spark {
     fn begin(&mut self, platform: &mut Platform, id: usize) {
         let record = self.tasks[id].record;
         let stage = &self.stages[record.stage];
-        let kept = self.tasks[id].kept;
-        // A partition that nobody has is computed as the stage did that should have kept it.
-        let keeper = stage.spec.reads.filter(|_| kept == Some(Source::Nowhere));
-        let shuffles = if keeper.is_some() { stage.spec.parents.len() } else { stage.own_parents };
-        let parents = &stage.spec.parents[..shuffles];
+        // Partitions that nobody has are computed as the stages did that should have kept them.
+        let (computed, kept) = stage.lineage.split_at(self.tasks[id].missing);
+        let parents = stage.parents_behind(computed.len());
         if parents.iter().any(|parent| !self.stages[*parent].is_available()) {
             // The driver has unregistered what its executor asks for (`MetadataFetchFailedException`).
             return self.fetch_failed(platform, id, None);
         }
-        let files = keeper.map_or(stage, |keeper| &self.stages[keeper]);
+        let files = computed.last().filter(|_| kept.is_empty()).map_or(stage, |root| &self.stages[root.stage]);
         let input = files.spec.tasks[record.index].input;
-        let again = keeper.map_or(Time::ZERO, |keeper| self.stages[keeper].spec.tasks[record.index].work);
-        let whole = stage.spec.reads.filter(|_| keeper.is_none());
-        let whole = whole.map_or(Bytes::ZERO, |keeper| self.stages[keeper].spec.tasks[record.index].kept);
+        let of = |ancestor: &Ancestor| self.stages[ancestor.stage].spec.tasks[record.index];
+        let work = stage.spec.tasks[record.index].work;
+        let work = computed.iter().fold(work, |work, ancestor| work.saturating_add(of(ancestor).work));
+        let whole = kept.first().map_or(Bytes::ZERO, |ancestor| of(ancestor).kept);
         let executor = &mut self.executors[record.executor];
         let mut remote: BTreeMap<usize, Vec<Block>> = BTreeMap::new();
         let mut expected = input + whole;
         let task = &mut self.tasks[id];
-        task.work = stage.spec.tasks[record.index].work.saturating_add(again);
+        task.work = work;
         for (parent, of) in parents.iter().enumerate() {
             for (map, output) in self.stages[*of].outputs.0.iter().enumerate() {
                 let Some(output) = output else { continue };

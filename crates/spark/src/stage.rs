@@ -11,6 +11,16 @@ use hadoop::hdfs::BlockId;
 use std::collections::{BTreeMap, BTreeSet};
 use units::Bytes;
 
+/// A stage whose data set another may have to compute anew: it keeps what that one reads, or what such a stage has read.
+#[derive(Debug)]
+pub struct Ancestor {
+    pub stage: usize,
+    /// Where its parents end among those of the one that computes.
+    pub parents_end: usize,
+    /// How it divides their output.
+    pub partition: Partition,
+}
+
 /// A stage.
 #[derive(Debug)]
 pub struct Stage {
@@ -20,10 +30,10 @@ pub struct Stage {
     pub outputs: Outputs,
     /// How the output of its parents is divided among its tasks.
     pub partition: Partition,
-    /// How many parents are its own; behind them are those of the stage whose data set it reads.
+    /// How many parents are its own; behind them are those of its ancestors.
     pub own_parents: usize,
-    /// How the output of the latter is divided.
-    pub lineage: Option<Partition>,
+    /// The stage whose data set it reads, the one whose data set that one has read, and so on.
+    pub lineage: Vec<Ancestor>,
     /// What its tasks read, where adaptive execution has joined or split partitions.
     pub adapted: Option<Adapted>,
     /// Of SQL's stages in adaptive execution, which was submitted before which; of others 0.
@@ -56,12 +66,12 @@ pub struct Stage {
 
 impl Stage {
     /// The stage of this number, whose parents have so many tasks each. The first of them are its own, the others those of
-    /// the stage whose data set it reads, who divide their output so.
+    /// its ancestors.
     pub fn new(
         number: usize,
         spec: StageSpec,
         parents: &[usize],
-        (own_parents, lineage): (usize, Option<Partition>),
+        (own_parents, lineage): (usize, Vec<Ancestor>),
     ) -> Self {
         let books = |parent: &usize| Exchange { stage: number, parent: *parent, ..Exchange::default() };
         let partitions = spec.tasks.len();
@@ -128,8 +138,15 @@ impl Stage {
 
     /// Where a task's block lies in a file of a parent.
     pub fn block(&self, parent: usize, length: Bytes, task: usize) -> (Bytes, Bytes) {
-        let lineage = self.lineage.as_ref().filter(|_| parent >= self.own_parents);
-        lineage.unwrap_or(&self.partition).block(length, task)
+        let ancestor = self.lineage.iter().find(|ancestor| parent < ancestor.parents_end);
+        let of_ancestor = ancestor.filter(|_| parent >= self.own_parents);
+        of_ancestor.map_or(&self.partition, |ancestor| &ancestor.partition).block(length, task)
+    }
+
+    /// The parents that a task reads which computes what so many ancestors should have kept.
+    pub fn parents_behind(&self, missing: usize) -> &[usize] {
+        let last = missing.checked_sub(1).and_then(|last| self.lineage.get(last));
+        &self.spec.parents[..last.map_or(self.own_parents, |last| last.parents_end)]
     }
 
     /// The block in which a task's last line ends, if its input is followed by more of its file.

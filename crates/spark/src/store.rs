@@ -57,14 +57,21 @@ impl Store {
         entry.disk.map(|(disk, file)| Found::Disk(disk, file))
     }
 
-    /// Takes room in memory for a partition. Others go, the least recently used first, none of them of the same data set;
-    /// where these are too few, none goes (`evictBlocksToFreeSpace`). The caller writes those to disk that stay there.
-    pub fn put(&mut self, partition: KeptPartition, bytes: Bytes, level: Level) -> Evicted {
+    /// Takes room in memory for a partition. Others go, the least recently used first, none of them of the same data set or
+    /// locked; where these are too few, none goes (`evictBlocksToFreeSpace`). The caller writes those to disk that stay
+    /// there.
+    pub fn put(
+        &mut self,
+        (partition, bytes): (KeptPartition, Bytes),
+        level: Level,
+        is_locked: impl Fn(KeptPartition) -> bool,
+    ) -> Evicted {
         if bytes > self.capacity {
             return None;
         }
         let (mut room, mut go) = (self.free, Vec::new());
-        for (used, other) in self.by_use.iter().filter(|(_, other)| other.stage != partition.stage) {
+        let may_go = |other: KeptPartition| other.stage != partition.stage && !is_locked(other);
+        for (used, other) in self.by_use.iter().filter(|(_, other)| may_go(**other)) {
             if room >= bytes {
                 break;
             }

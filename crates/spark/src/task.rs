@@ -104,8 +104,12 @@ pub struct Task {
     pub fetches: Option<Fetches>,
     /// Since when it has nothing to work on.
     pub idle: Option<Time>,
-    /// What it has of the partition that it reads.
+    /// Of how many ancestors of its stage nobody has the partition, so that it computes them.
+    pub missing: usize,
+    /// What it has of the partition of the next ancestor.
     pub kept: Option<Source>,
+    /// Partitions that it has computed, and its executor has not tried to keep yet.
+    pub to_keep: VecDeque<KeptPartition>,
     /// Its executor makes room for what it has computed, and writes to disk what belongs there.
     pub keeping: bool,
     pub writes: VecDeque<DiskTransfer>,
@@ -142,7 +146,9 @@ impl Task {
             reading_local: false,
             fetches: None,
             idle: None,
+            missing: 0,
             kept: None,
+            to_keep: VecDeque::new(),
             keeping: false,
             writes: VecDeque::new(),
             to_tell: None,

@@ -22,6 +22,24 @@ fn stages_that_contradict_themselves_are_refused() {
     parse(&next("parents = [\"a\"]\nshares = [0, 1]"), &[]).expect("one of two reads all");
 }
 
+/// Each of so many stages reads what the one before has kept, and keeps its own.
+fn iterations(count: u32) -> String {
+    let stage = |number: u32| {
+        let reads = number.checked_sub(1).map_or(String::new(), |before| format!("reads = \"i{before}\"\n"));
+        format!(
+            "[[spark.stage]]\nname = \"i{number}\"\njob = {number}\npersist = \"disk-only\"\nkept-size = \"1 MB\"\n{reads}"
+        )
+    };
+    (0..=count).map(stage).collect()
+}
+
+/// 200 data sets, each computed from the one before, may be behind a stage.
+#[test]
+fn iterations_have_a_bounded_lineage() {
+    parse(&iterations(200), &[]).unwrap_or_else(|error| panic!("{error}"));
+    refused(&iterations(201), &[], &["computed from 201 kept data sets", "at most 200"]);
+}
+
 /// A stage reads what one of an earlier job has kept, partition by partition, and nothing else.
 #[test]
 fn a_stage_reads_what_is_kept() {
@@ -34,7 +52,6 @@ fn a_stage_reads_what_is_kept() {
     let cases = [
         ("job = 0", "", "the stage `a` keeps nothing"),
         ("", "input = \"1 MB\"", "it reads files, and what `a` has kept"),
-        ("", "persist = \"disk-only\"\nkept-size = \"1 MB\"", "is not modelled"),
         (
             "",
             "[[spark.stage]]\nname = \"c\"\njob = 2\ntasks = 2\nreads = \"aa\"",
