@@ -182,6 +182,7 @@ def test_a_thousand_threads_are_kept_busy(job: Path, cluster: Cluster) -> None:
     print(
         f"\n{runs} runs of {LONG_S:.0f} s on {workers * threads} threads of {workers} workers: {wall:.1f} s, at best "
         f"{ideal:.0f} s and {here:.0f} s for the workers' own on these processors; a run takes {1e3 * client / runs:.2f} ms "
-        f"of the client and {1e3 * scheduler / runs:.2f} ms of the scheduler, each a thread: so {LONG_S * runs / max(client, scheduler):.0f} threads at most"
+        f"of the client and {1e3 * scheduler / runs:.2f} ms of the scheduler, each a thread: so "
+        f"{LONG_S * runs / max(client, scheduler):.0f} threads at most"
     )
     assert wall < 1.25 * (ideal + here)

@@ -7,8 +7,12 @@ const BUFFER: u64 = 65_536;
 /// The most that a reader leaves of the beginning of its split: a record of TeraSort, which the reader before has read.
 const RECORD: u64 = 100;
 
-/// The whole blocks that a split had whose reader read so much, if it had such, and was not the end of a file.
+/// The whole blocks that a split had whose reader read so much, if it had such, and was not the end of a file. Of blocks
+/// no larger than the buffer nothing can be told: every number of bytes is near some number of them.
 fn whole_blocks(read: u64, block: u64) -> Option<u64> {
+    if block <= RECORD + BUFFER {
+        return None;
+    }
     let whole = (read + RECORD) / block * block;
     (whole > 0 && read <= whole + BUFFER).then_some(whole)
 }
@@ -18,7 +22,7 @@ fn whole_blocks(read: u64, block: u64) -> Option<u64> {
 pub fn without(read: &mut [Bytes], block: Bytes) -> Option<bool> {
     let mut any = None;
     for bytes in read {
-        let Some(whole) = whole_blocks(bytes.get(), block.get().max(1)) else { continue };
+        let Some(whole) = whole_blocks(bytes.get(), block.get()) else { continue };
         any = Some(any == Some(true) || whole != bytes.get());
         *bytes = Bytes::new(whole);
     }
@@ -57,5 +61,7 @@ mod tests {
         assert_eq!(of(&[572_867]), (vec![572_867], None));
         assert_eq!(of(&[BLOCK + BUFFER + 1]), (vec![BLOCK + BUFFER + 1], None));
         assert_eq!(of(&[]), (vec![], None));
+        let mut read = [Bytes::new(572_867)];
+        assert_eq!((without(&mut read, Bytes::new(BUFFER)), read), (None, [Bytes::new(572_867)]));
     }
 }

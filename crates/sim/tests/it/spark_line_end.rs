@@ -43,8 +43,8 @@ fn the_end_of_the_line_follows_the_work() {
     assert!((0.05..0.25).contains(&far), "{far}");
 }
 
-/// A worker dies while tasks of 5 s run elsewhere, which have read their blocks. Those whose next block is on it, and on no nearer node, wait for a
-/// connection for 60 s (`dfs.client.socket-timeout`) and read the other replica.
+/// A worker dies while tasks of 5 s run elsewhere, which have read their blocks. Those whose next block is on it, and on no
+/// nearer node, wait for a connection for 60 s (`dfs.client.socket-timeout`) and read the other replica.
 #[test]
 fn a_dead_datanode_holds_a_task_up_for_a_minute() {
     let waits = |format: &str| -> Vec<f64> {
