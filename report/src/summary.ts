@@ -136,6 +136,11 @@ function ledger(laws: Balance[]): HTMLElement | null {
   // What did not happen in the run: its balance is 0 = 0.
   const empty = laws.filter((law) => law.holds && law.offered === 0);
   const told = laws.filter((law) => !empty.includes(law));
+  const list = el(
+    'ul',
+    { class: 'plain' },
+    ...told.map((law) => el('li', law.holds ? {} : { class: 'violated' }, balance(law))),
+  );
   const rest = empty.length > 0 ? ` Nothing went into ${empty.length} other ${empty.length > 1 ? 'balances' : 'balance'}.` : '';
   return el(
     'div',
@@ -143,7 +148,7 @@ function ledger(laws: Balance[]): HTMLElement | null {
     el('h3', {}, 'Conservation'),
     el('p', { class: ok ? 'ok' : 'violated' }, ok ? '✓ Every balance holds' : '✕ A balance does not hold'),
     el('p', { class: 'note' }, `What went in = where it went, counted apart in the simulation.${rest}`),
-    el('ul', { class: 'plain' }, ...told.map((law) => el('li', law.holds ? {} : { class: 'violated' }, balance(law)))),
+    ok ? el('details', {}, el('summary', {}, `${told.length} ${told.length === 1 ? 'balance' : 'balances'}`), list) : list,
   );
 }
 

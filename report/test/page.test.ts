@@ -368,8 +368,16 @@ test('a balance of nothing is counted and not listed, unless it does not hold', 
   expect(items.filter((text) => text?.startsWith('blocks'))).toEqual(['blocks pulled: 0 ≠ 2 read']);
   expect(items).toHaveLength(listed + 1);
   expect(await page.textContent('#summary')).toContain('Nothing went into 1 other balance.');
+  expect(await page.isVisible('#summary ul.plain')).toBe(true);
   expect(troubles).toEqual([]);
   await page.close();
+  // Where all hold, they are there for who asks.
+  const calm = await open(wordCount());
+  expect(await calm.page.isVisible('#summary ul.plain')).toBe(false);
+  await calm.page.click('#summary details summary');
+  expect(await calm.page.isVisible('#summary ul.plain')).toBe(true);
+  expect(calm.troubles).toEqual([]);
+  await calm.page.close();
 });
 
 // How fast it opens and zooms: `bench/smooth.test.ts`.
