@@ -2,7 +2,9 @@
 
 use super::JobState;
 use super::metrics::{Metrics, figure};
-pub use ::spark::{JobRecord as SparkJob, TaskEnd as SparkTaskEnd, TaskRecord as SparkTask};
+pub use ::spark::{
+    ExecutorRecord as SparkExecutor, JobRecord as SparkJob, TaskEnd as SparkTaskEnd, TaskRecord as SparkTask,
+};
 use units::{Bytes, Time};
 
 /// An application.
@@ -12,8 +14,10 @@ pub struct SparkApplication {
     pub state: JobState,
     /// Why, if it did not succeed.
     pub reason: String,
-    /// Its executors.
-    pub executors: u32,
+    /// Its executors in the order in which they came.
+    pub executors: Vec<SparkExecutor>,
+    /// When the program could go on, on YARN.
+    pub ready: Option<Time>,
     /// Executors that it has lost.
     pub lost: u32,
     /// When its last job was done.
@@ -107,7 +111,8 @@ pub static SPARK: Metrics<SparkApplication> = Metrics {
         figure("state", "`SUCCEEDED`, `FAILED`, or `UNFINISHED` where the run's time limit came first.")
             .text(|app| app.state.name().to_owned()),
         figure("reason", "Why it did not succeed.").text(|app| app.reason.clone()),
-        figure("executors", "Its executors.").count("executors", |app| app.executors.into()),
+        figure("executors", "Its executors, those that took the place of lost ones included.")
+            .count("executors", |app| app.executors.len() as u64),
         figure("lost_executors", "Executors that it lost, with their shuffle files.")
             .count("executors", |app| app.lost.into()),
         figure("copies", "Speculative copies of tasks that it launched.").count("tasks", |app| app.copies().0),
@@ -136,8 +141,26 @@ pub static SPARK: Metrics<SparkApplication> = Metrics {
         figure("output", "What tasks wrote to files, one replica counted.").bytes(|app| app.sum(|task| task.output)),
         figure("fetch_wait_s", "Time for which tasks had no shuffle block to work on, over all of them.")
             .number("s", |app| app.fetch_wait()),
+        figure("ready_s", "When enough executors were there for its program to go on, on YARN.")
+            .optional_time(|app| app.ready),
+        figure("each_executor", "Its executors in the order in which they came.")
+            .inner(&SPARK_EXECUTORS, |app| SPARK_EXECUTORS.list(app.run, &app.executors)),
         figure("jobs", "Its jobs.").inner(&SPARK_JOBS, |app| SPARK_JOBS.list(app.run, &app.jobs)),
         figure("stages", "Its stages.").inner(&SPARK_STAGES, |app| SPARK_STAGES.list(app.run, &app.stages)),
+    ],
+};
+
+/// Executors of Spark.
+pub static SPARK_EXECUTORS: Metrics<SparkExecutor> = Metrics {
+    name: "spark executors",
+    what: "An executor of Spark.",
+    file: None,
+    metrics: &[
+        figure("node", "Where it ran.").text(|executor| executor.node(executor.node.0)),
+        figure("granted_s", "When the ResourceManager granted its container, on YARN.")
+            .optional_time(|executor| executor.granted),
+        figure("registered_s", "When the driver knew of it.").optional_time(|executor| executor.registered),
+        figure("lost_s", "When the driver knew that it was lost.").optional_time(|executor| executor.lost),
     ],
 };
 

@@ -26,6 +26,7 @@ mod run;
 mod spark;
 mod spark_adaptive;
 mod spark_check;
+mod spark_yarn;
 mod stripe;
 mod tcp;
 mod traffic;
@@ -62,6 +63,7 @@ pub use problem::{Problem, ScenarioError, ScenarioWarnings, Source, Span};
 pub use queue::{Codel, FqCodel, Pie, PieDelay, Port, Queue, QueueKind, QueueLimit, Red, SharedBuffer};
 pub use run::{Fault, Fidelity, Run};
 pub use spark::{Spark, SparkFormat, SparkLevel, SparkPlace, SparkStage};
+pub use spark_yarn::SparkYarn;
 pub use stripe::{StreamCount, StreamCoupling, StreamPolicy, StreamScheduler, Stripe};
 pub use tcp::{
     Control, CubicRule, HyStart, IdleRule, IncreaseRule, Recovery, ReductionBase, RtoEstimator, ScalableRule, Tcp,

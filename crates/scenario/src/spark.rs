@@ -2,6 +2,7 @@
 //! (<https://spark.apache.org/docs/4.1.1/configuration.html>).
 
 use super::key::{choice, section};
+use super::spark_yarn::SparkYarn;
 use std::collections::BTreeMap;
 use units::{Bytes, Time};
 
@@ -45,15 +46,15 @@ choice! {
 }
 
 section! {
-    /// An application of Spark on a standalone cluster: its driver on the master, its executors on the workers. [The
-    /// model](../models/spark.md) has the sources.
+    /// An application of Spark, on a standalone cluster or on YARN (`[spark.yarn]`): its driver on the master, its
+    /// executors on the workers. [The model](../models/spark.md) has the sources.
     pub struct Spark {
-        /// Executors on each worker.
+        /// Executors on each worker, standalone.
         executors: u32 = 1, 1..=1_000;
         /// Cores of each, which are tasks at once (`spark.executor.cores`).
         executor_cores: u32 = 1, 1..=4_096;
         /// How long a stage waits for a core on the node of its data before it takes one elsewhere
-        /// (`spark.locality.wait`). A standalone cluster knows no racks.
+        /// (`spark.locality.wait`). A standalone cluster knows no racks; on YARN it waits as long for a core in the rack.
         locality_wait: Time = Time::from_secs(3), TIMES;
         /// How long a stage waits for a core on the node of its data. Left out: `locality-wait`
         /// (`spark.locality.wait.node`).
@@ -84,7 +85,8 @@ section! {
         speculation_quantile: f64 = 0.9, 0.0..=1.0;
         /// For how long a task has run at least when a copy is launched (`spark.speculation.minTaskRuntime`).
         speculation_min_task_runtime: Time = Time::from_ms(100), TIMES;
-        /// Memory of each executor, of which a part is for what stages `persist` (`spark.executor.memory`).
+        /// Memory of each executor, of which a part is for what stages `persist`; on YARN its container has an overhead
+        /// besides (`spark.executor.memory`).
         executor_memory: Bytes = Bytes::from_mib(1_024), Bytes::from_mib(450)..=Bytes::from_mib(1 << 30);
         /// That part, 300 MiB aside (`spark.memory.fraction`). Sorting and hashing take none of it here.
         memory_fraction: f64 = 0.6, 0.0..=1.0;
@@ -128,8 +130,10 @@ section! {
         /// loads and compiles Spark itself.
         executor_start: Time = Time::ZERO, TIMES;
         /// How long the program takes before each job, from the end of the one before; the first from the start of the
-        /// run. Jobs that are not listed follow at once.
+        /// run, on YARN from when enough executors are there. Jobs that are not listed follow at once.
         pause: Vec<Time> = Vec::new(), TIMES;
+        /// How it runs on YARN. Left out: on a standalone cluster.
+        yarn: Option<SparkYarn> = None;
         /// The stages of all jobs.
         stage: Vec<SparkStage> = Vec::new();
     }

@@ -2,12 +2,11 @@
 //! holds, or that have no effect.
 
 use super::check::{Check, MOST};
+use super::spark_yarn::MOST_EXECUTORS;
 use super::{Scenario, Spark, SparkLevel, SparkPlace, SparkStage};
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Bytes, Quantity, Time};
 
-/// No more executors than this: as many as a cluster may have workers.
-const MOST_EXECUTORS: u64 = 100_000;
 /// No more blocks of shuffles: of each it is known whether its reader has it.
 const MOST_BLOCKS: u64 = 10 * MOST;
 /// No more data sets, each computed from the one before, behind a stage.
@@ -28,7 +27,8 @@ pub(super) fn check(check: &mut Check<'_>) {
     if spark.stage.is_empty() {
         check.says("spark", "an application without a stage does nothing", "add [[spark.stage]]");
     }
-    let executors = u64::from(spark.executors) * u64::from(scenario.cluster.workers);
+    super::spark_yarn::check(check, spark);
+    let executors = executors(scenario, spark);
     if executors > MOST_EXECUTORS {
         let message =
             format!("{} on each of {} workers are {executors} executors", spark.executors, scenario.cluster.workers);
@@ -52,6 +52,12 @@ pub(super) fn check(check: &mut Check<'_>) {
     }
     lineages(check, spark);
     volumes(check, spark);
+}
+
+/// Its executors, those aside that take the place of lost ones.
+fn executors(scenario: &Scenario, spark: &Spark) -> u64 {
+    let standalone = u64::from(spark.executors) * u64::from(scenario.cluster.workers);
+    spark.yarn.as_ref().map_or(standalone, |yarn| yarn.instances.into())
 }
 
 /// What is wrong with a stage behind others.
@@ -179,7 +185,7 @@ fn lineages(check: &mut Check<'_>, spark: &Spark) {
 /// What all stages together are too much of.
 fn volumes(check: &mut Check<'_>, spark: &Spark) {
     let (mut tasks, mut blocks, mut bytes, mut in_hdfs) = (0_u64, 0_u64, 0_u64, 0_u64);
-    let executors = u64::from(spark.executors) * u64::from(check.scenario.cluster.workers);
+    let executors = executors(check.scenario, spark);
     let piece = spark.broadcast_block_size.get();
     let mut pieces = 0_u64;
     let block = check.scenario.hdfs.block.get();
@@ -278,7 +284,11 @@ fn caching(check: &mut Check<'_>, spark: &Spark) {
     let idle = [
         ("locality-wait-process", reads, "no stage `reads` what another has kept"),
         ("storage-memory", keeps, none),
-        ("executor-memory", keeps && spark.storage_memory.is_none(), if keeps { said } else { none }),
+        (
+            "executor-memory",
+            spark.yarn.is_some() || keeps && spark.storage_memory.is_none(),
+            if keeps { said } else { none },
+        ),
         ("memory-fraction", keeps && spark.storage_memory.is_none(), if keeps { said } else { none }),
     ];
     for (key, heeded, why) in idle {
@@ -294,10 +304,15 @@ pub(super) fn warn(check: &mut Check<'_>) {
     let Some(spark) = &check.scenario.spark else { return };
     let reads = spark.stage.iter().any(|stage| !stage.reads.is_empty());
     let process = reads && spark.locality_wait_process.is_none();
-    if spark.locality_wait_node.is_some() && !process && check.states("spark.locality-wait") {
-        let message = "it has no effect: a standalone cluster has no racks, and `locality-wait-node` says the rest";
+    let rack = spark.yarn.as_ref().is_some_and(|yarn| yarn.locality_wait_rack.is_none());
+    if spark.locality_wait_node.is_some() && !process && !rack && check.states("spark.locality-wait") {
+        let message = match spark.yarn {
+            None => "it has no effect: a standalone cluster has no racks, and `locality-wait-node` says the rest",
+            Some(_) => "it has no effect: `locality-wait-node` and `locality-wait-rack` say all of it",
+        };
         check.says("spark.locality-wait", message, "one of the two");
     }
+    super::spark_yarn::warn(check, spark);
     caching(check, spark);
     speculation(check, spark);
     let broadcasts = spark.stage.iter().any(|stage| stage.broadcast > Bytes::ZERO);

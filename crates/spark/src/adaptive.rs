@@ -244,7 +244,7 @@ impl Spark {
 
     /// Cores of executors that the driver knows of, and no less than two (`CoarseGrainedSchedulerBackend`).
     fn parallelism(&self) -> u64 {
-        let alive = self.executors.iter().filter(|executor| !executor.is_lost).count() as u64;
+        let alive = self.executors.iter().filter(|executor| executor.is_up()).count() as u64;
         (alive * u64::from(self.config.cores)).max(2)
     }
 }

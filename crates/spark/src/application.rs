@@ -9,15 +9,17 @@ use crate::errand::Errands;
 use crate::executor::{Executor, Need};
 use crate::loss::WORKER_TIMEOUT;
 use crate::reads::Adapted;
-use crate::record::{Exchange, JobRecord, StageRecord, TaskRecord};
+use crate::record::{Exchange, ExecutorRecord, JobRecord, StageRecord, TaskRecord};
 use crate::serve::{FetchId, Serving, UnderWay};
 use crate::shuffle;
 use crate::stage::{Ancestor, Stage};
 use crate::store::KeptPartition;
 use crate::task::Task;
+use crate::yarn::{Step, Yarn};
 use des::RandomStream;
 use hadoop::{ConnId, Event, Platform, Reader, Service, Writer};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use units::{Bytes, Time};
 
 /// What is under way outside.
@@ -39,6 +41,8 @@ pub(crate) enum Errand {
     Failed(usize, Option<usize>),
     Kill(usize),
     Killed(usize),
+    /// On YARN: what leads to executors, and from them.
+    Yarn(Step),
     /// An executor asks where the output is that a stage reads, and hears it.
     Ask(usize, usize),
     Answer(usize, usize),
@@ -94,6 +98,11 @@ pub struct Spark {
     pub(crate) failed: BTreeSet<usize>,
     /// When the Master first looks for Workers that it has not heard of; it began before the application.
     pub(crate) master_phase: Time,
+    /// On YARN: its way there, and when executors' heartbeats come.
+    pub(crate) yarn: Yarn,
+    pub(crate) heartbeats: RandomStream,
+    /// By node: its rack, of which Spark knows on YARN.
+    pub(crate) racks: Arc<[u32]>,
     failure: Option<String>,
     finished: bool,
 }
@@ -141,21 +150,19 @@ impl Spark {
             config,
             failed: BTreeSet::new(),
             master_phase: Time::from_ps(RandomStream::new(seed, "spark-master", 0).below(WORKER_TIMEOUT.as_ps())),
+            yarn: Yarn::default(),
+            racks: Arc::default(),
+            heartbeats: RandomStream::new(seed, "spark-heartbeats", 0),
             failure: None,
             finished: false,
         }
     }
 
-    /// The run begins: executors connect to the driver, which runs on the master's node, and input is there.
+    /// The run begins, and input is there. Standalone, executors connect to the driver, which runs on the master's node.
     pub fn on_start(&mut self, platform: &mut Platform) {
-        let workers: Vec<_> = platform.ctx.nodes.workers().collect();
-        let master = platform.ctx.nodes.master();
-        for worker in workers {
-            for _ in 0..self.config.executors {
-                let driver = platform.ctx.drive_open(worker, master, Service::SparkDriver);
-                self.executors.push(Executor::new(worker, self.config.cores, driver));
-                self.cache.add(self.config.storage_memory);
-            }
+        match self.config.yarn {
+            Some(on_yarn) => self.start_on_yarn(platform, &on_yarn),
+            None => self.start_executors(platform),
         }
         let (block, replication) = (platform.hdfs.config().block_size, platform.hdfs.config().replication);
         for stage in self.stages.iter_mut().filter(|stage| stage.spec.input == Place::Hdfs) {
@@ -165,13 +172,28 @@ impl Spark {
             }
         }
         self.speculate_later(platform);
-        self.next_job(platform);
+        if self.config.yarn.is_none() {
+            self.next_job(platform);
+        }
+    }
+
+    /// Standalone, as many executors on each worker.
+    fn start_executors(&mut self, platform: &mut Platform) {
+        let master = platform.ctx.nodes.master();
+        for worker in platform.ctx.nodes.workers() {
+            for _ in 0..self.config.executors {
+                let driver = platform.ctx.drive_open(worker, master, Service::SparkDriver);
+                let executor = Executor::new(worker, self.config.cores, driver);
+                self.executors.push(Executor { registered: Some(platform.ctx.now), ..executor });
+                self.cache.add(self.config.storage_memory);
+            }
+        }
     }
 
     /// Something has happened that concerns the application.
     pub fn on_news(&mut self, platform: &mut Platform, event: &Event) {
         if self.finished {
-            return;
+            return self.on_closing(platform, event);
         }
         match *event {
             Event::Answered { request } => self.on_errand(platform, request),
@@ -192,6 +214,24 @@ impl Spark {
             }
             Event::DiskFailed { .. } => self.fail(platform, "a disk with shuffle files has failed".to_owned()),
             Event::Ended { conn, .. } => self.on_ended(platform, conn),
+            Event::Yarn { news, .. } => self.on_yarn(platform, news),
+            _ => {}
+        }
+    }
+
+    /// Something happens after the last job, while containers are given back.
+    fn on_closing(&mut self, platform: &mut Platform, event: &Event) {
+        if self.config.yarn.is_none() || self.failure.is_some() {
+            return;
+        }
+        match *event {
+            Event::Answered { request: number } | Event::Delivered { message: number, .. } => {
+                if let Some(Errand::Yarn(step)) = self.errands.answered(number) {
+                    self.on_step(platform, step);
+                }
+            }
+            Event::Ended { conn, .. } => self.on_ended_on_yarn(platform, conn),
+            Event::Yarn { news, .. } => self.on_yarn(platform, news),
             _ => {}
         }
     }
@@ -204,7 +244,9 @@ impl Spark {
             Errand::Revive => self.on_revive(platform),
             Errand::Speculate => self.on_speculate(platform),
             Errand::Resubmit => self.on_resubmit(platform),
+            Errand::Expired(executor) if self.config.yarn.is_some() => self.on_heartbeats_missed(platform, executor),
             Errand::Expired(executor) => self.lose(platform, executor, false),
+            Errand::Yarn(step) => self.on_step(platform, step),
             Errand::DriverWorked => self.on_driver_worked(platform),
             Errand::Status(task) => self.do_next(platform, Work::Status(task)),
             Errand::Failed(task, address) => self.do_next(platform, Work::Failed(task, address)),
@@ -251,6 +293,9 @@ impl Spark {
     pub(crate) fn finish(&mut self, platform: &mut Platform) {
         if !self.finished {
             self.finished = true;
+            if self.config.yarn.is_some() && self.failure.is_none() {
+                return self.stop(platform);
+            }
             platform.ctx.finish();
         }
     }
@@ -270,6 +315,15 @@ impl Spark {
     /// How many executors it has lost.
     pub fn lost(&self) -> usize {
         self.executors.iter().filter(|executor| executor.is_lost).count()
+    }
+    /// Its executors in the order in which they came.
+    pub fn executors(&self) -> impl Iterator<Item = ExecutorRecord> {
+        self.executors.iter().map(|executor| ExecutorRecord {
+            node: executor.node,
+            granted: executor.granted,
+            registered: executor.registered,
+            lost: executor.lost,
+        })
     }
     /// Its jobs.
     pub fn jobs(&self) -> &[JobRecord] {

@@ -5,7 +5,8 @@
 
 use crate::application::{Errand, Spark};
 use crate::driver::{ADDRESS, MESSAGE};
-use crate::loss::{MAX_RETRIES, RETRY_WAIT, SILENCE, UNANSWERED};
+use crate::executor::DRIVER;
+use crate::loss::{MAX_RETRIES, RETRY_WAIT, SILENCE};
 use crate::store::{Found, KeptPartition};
 use crate::transfer::{BLOCK_NAME, CHUNK, HANDLE, REQUEST};
 use des::RandomStream;
@@ -212,7 +213,7 @@ impl Spark {
     fn on_locate(&mut self, platform: &mut Platform, id: PullId, pull: &Pull) {
         let mut holders: Vec<usize> = self.held.of(pull.block).to_vec();
         if let NamedBlock::Piece(_) = pull.block {
-            holders.push(self.executors.len());
+            holders.push(DRIVER);
         }
         let bytes = Bytes::new(MESSAGE + (ADDRESS * holders.len()) as u64);
         self.pulls.random.shuffle(&mut holders);
@@ -248,7 +249,7 @@ impl Spark {
         let is_dead = self.executors.get(from).is_some_and(|holder| holder.is_dead);
         if is_dead && !self.executors[executor].peers.contains_key(&from) {
             let errand = self.errands.send(Errand::Pull(id, attempt, PullStep::Unanswered));
-            return platform.ctx.drive_timer(platform.ctx.now + UNANSWERED, errand);
+            return platform.ctx.drive_timer(platform.ctx.now + self.connects_in_vain(platform, from), errand);
         }
         let conn = self.peer(platform, executor, from);
         if let Some(pull) = self.pulls.under_way.get_mut(&id) {
@@ -300,7 +301,7 @@ impl Spark {
                 if let Some(pull) = self.pulls.under_way.get_mut(&id) {
                     (pull.sent, pull.conn) = (false, None);
                 }
-                self.broadcasts.came(pull, piece.stage, pull.from == self.executors.len());
+                self.broadcasts.came(pull, piece.stage, pull.from == DRIVER);
                 self.tell_driver(platform, id, PullStep::Report);
             }
             NamedBlock::Kept(partition) => {

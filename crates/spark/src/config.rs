@@ -1,13 +1,16 @@
 //! Settings of an application and the work that it does. Defaults are those of Spark 4.1, by its documentation
 //! (<https://spark.apache.org/docs/4.1.1/configuration.html>) unless said otherwise.
 
+use crate::yarn::OnYarn;
 use units::{Bytes, Time};
 
 /// Settings of an application, its jobs and their stages.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Config {
-    /// Executors on each worker.
+    /// Executors on each worker, standalone.
     pub executors: u32,
+    /// How it runs on YARN; none if it does not.
+    pub yarn: Option<OnYarn>,
     /// Cores of an executor, which are tasks at once (`spark.executor.cores`).
     pub cores: u32,
     /// How long a stage waits for a core of an executor that keeps what it reads (`spark.locality.wait.process`, 3 s).
@@ -61,6 +64,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             executors: 1,
+            yarn: None,
             cores: 1,
             locality_wait_process: Time::from_secs(3),
             locality_wait: Time::from_secs(3),

@@ -94,6 +94,9 @@ impl Spark {
         let preferred: Vec<Vec<NodeId>> =
             (0..self.stages[number].spec.tasks.len()).map(|task| self.preferred(platform, number, task)).collect();
         let mut set = TaskSet::new(platform.ctx.now, &preferred, self.config.locality_wait);
+        if let Some(on_yarn) = &self.config.yarn {
+            set = set.with_racks(self.racks.clone(), on_yarn.locality_wait_rack);
+        }
         for task in 0..preferred.len() {
             set.prefer(task, self.keepers(number, task), self.config.locality_wait_process);
         }
@@ -104,8 +107,8 @@ impl Spark {
         for done in (0..stage.spec.tasks.len()).filter(|index| stage.has(*index)) {
             set.drop(done);
         }
-        if self.executors.iter().any(|executor| executor.is_lost) {
-            let alive = |node| self.executors.iter().any(|executor| executor.node == node && !executor.is_lost);
+        if self.config.yarn.is_some() || self.executors.iter().any(|executor| executor.is_lost) {
+            let alive = |node| self.executors.iter().any(|executor| executor.node == node && executor.is_up());
             let lost = |executor: usize| self.executors[executor].is_lost;
             set.recompute(self.config.locality_wait, alive, lost);
         }
@@ -188,7 +191,7 @@ impl Spark {
                 loop {
                     let mut again = false;
                     for executor in &offers {
-                        if self.executors[*executor].free == 0 {
+                        if self.executors[*executor].free == 0 || self.executors[*executor].is_disabled {
                             continue;
                         }
                         let node = self.executors[*executor].node;

@@ -1,7 +1,11 @@
 //! An executor: its cores, its connections, and what it has of stages.
 
-use hadoop::{ConnId, Data, NodeId, Nodes, Turns};
+use hadoop::{ConnId, ContainerId, Data, NodeId, Nodes, Turns};
 use std::collections::{BTreeMap, BTreeSet};
+use units::Time;
+
+/// The driver among executors, where it is one that has blocks.
+pub const DRIVER: usize = usize::MAX;
 
 /// What an executor has to get once, for all of its tasks of a stage.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -19,7 +23,7 @@ pub struct Executor {
     pub free: u32,
     /// To the driver; this executor is the client.
     pub driver: ConnId,
-    /// To the block managers of others, by executor; the driver's is behind all of them.
+    /// To the block managers of others, by executor; the driver's has the number [`DRIVER`].
     pub peers: BTreeMap<usize, ConnId>,
     pub has: BTreeSet<Need>,
     /// Stages of which a task has ended here: their classes are loaded and compiled.
@@ -28,9 +32,19 @@ pub struct Executor {
     pub is_dead: bool,
     /// The driver knows that.
     pub is_lost: bool,
+    /// The driver has lost its connection, and gives it no more tasks.
+    pub is_disabled: bool,
+    /// On YARN: its container, when that was granted, and when the driver knew of the executor.
+    pub container: Option<ContainerId>,
+    pub granted: Option<Time>,
+    pub registered: Option<Time>,
+    /// When the driver knew that it was lost.
+    pub lost: Option<Time>,
+    /// On YARN: when its heartbeats come, as the part of an interval that is past.
+    pub heartbeat: f64,
     /// Tasks that wait for what was asked for.
     pub waits: BTreeMap<Need, Vec<usize>>,
-    turns: Turns,
+    pub turns: Turns,
 }
 
 impl Executor {
@@ -46,9 +60,20 @@ impl Executor {
             warm,
             is_dead: false,
             is_lost: false,
+            is_disabled: false,
+            container: None,
+            granted: None,
+            registered: None,
+            lost: None,
+            heartbeat: 0.0,
             waits,
             turns: Turns::default(),
         }
+    }
+
+    /// Whether tasks run on it, as far as the driver knows.
+    pub const fn is_up(&self) -> bool {
+        self.registered.is_some() && !self.is_lost
     }
 
     /// The disk for its next file: those of its node in turn (`spark.local.dir`, of which files are spread over the

@@ -1,10 +1,11 @@
-//! An application of Spark, standalone, as a pure state machine beside `hadoop`'s: it drives a [`hadoop::Cluster`] from
+//! An application of Spark, standalone or on YARN, as a pure state machine beside `hadoop`'s: it drives a [`hadoop::Cluster`] from
 //! outside, on whose nodes, disks, connections and HDFS it runs.
 //!
 //! [`Spark::on_start`], [`Spark::on_down`] and [`Spark::on_news`] take the cluster's [`Platform`](hadoop::Platform) and
 //! what has happened there; what they ask for comes back as news. `docs/models/spark.md` has the sources.
 
 pub mod adaptive;
+mod app_master;
 mod application;
 mod blocks;
 mod broadcast;
@@ -28,11 +29,13 @@ mod store;
 mod task;
 pub mod task_set;
 mod transfer;
+mod yarn;
 
 pub use application::Spark;
 pub use blocks::Sent;
 pub use broadcast::Spread;
 pub use cache::Kept;
 pub use config::{Coalesce, Config, JobSpec, Level, Place, Skew, Speculation, StageSpec, TaskSpec};
-pub use record::{Exchange, JobRecord, StageRecord, TaskEnd, TaskRecord};
+pub use record::{Exchange, ExecutorRecord, JobRecord, StageRecord, TaskEnd, TaskRecord};
 pub use task_set::Locality;
+pub use yarn::OnYarn;

@@ -34,6 +34,7 @@ const MAX_STAGE_FAILURES: u32 = 4;
 impl Spark {
     /// A node crashes.
     pub fn on_down(&mut self, platform: &mut Platform, node: NodeId) {
+        self.processes_go_down(platform, node);
         if self.is_finished() {
             return;
         }
@@ -49,13 +50,17 @@ impl Spark {
             for fetch in self.fetches.of(|fetch| fetch.request.address == executor && fetch.conn.is_some()) {
                 self.await_silence(platform, fetch);
             }
+            let missed = match self.config.yarn {
+                Some(_) => self.misses_heartbeats(now, executor),
+                None => expires(now, self.master_phase),
+            };
             let errand = self.errands.send(Errand::Expired(executor));
-            platform.ctx.drive_timer(expires(now, self.master_phase), errand);
+            platform.ctx.drive_timer(missed, errand);
         }
     }
 
     /// An executor's process is gone.
-    fn dies(&mut self, platform: &mut Platform, executor: usize) {
+    pub(crate) fn dies(&mut self, platform: &mut Platform, executor: usize) {
         self.executors[executor].is_dead = true;
         self.executors[executor].waits.clear();
         self.drop_pulls(platform, executor);
@@ -105,8 +110,17 @@ impl Spark {
 
     /// A fetch needs a connection that cannot be made.
     pub(crate) fn cannot_connect(&mut self, platform: &mut Platform, fetch: FetchId) {
+        let Some(address) = self.fetches.get(fetch).map(|fetch| fetch.request.address) else { return };
         let errand = self.errands.send(Errand::Unanswered(fetch));
-        platform.ctx.drive_timer(platform.ctx.now + UNANSWERED, errand);
+        platform.ctx.drive_timer(platform.ctx.now + self.connects_in_vain(platform, address), errand);
+    }
+
+    /// How long a connection to a dead executor takes to fail: no time where its node lives and refuses it, after a
+    /// container has ended.
+    pub(crate) fn connects_in_vain(&self, platform: &Platform, executor: usize) -> Time {
+        let executor = &self.executors[executor];
+        let refuses = executor.container.is_some() && platform.ctx.nodes.is_up(executor.node);
+        if refuses { Time::ZERO } else { UNANSWERED }
     }
 
     /// A connection could not be made. Where the driver knows that the executor is lost, that is all
@@ -232,20 +246,20 @@ impl Spark {
         }
     }
 
-    /// The driver learns that an executor is lost. `by_reset`: of a connection, and not of the Master; its tasks then
-    /// count as failed (`ExecutorProcessLost`, `causedByApp`).
-    pub(crate) fn lose(&mut self, platform: &mut Platform, executor: usize, by_reset: bool) {
+    /// The driver learns that an executor is lost. `counts`: from a connection or missing heartbeats, and not from the
+    /// Master or the ApplicationMaster; its tasks then count as failed (`ExecutorProcessLost`, `causedByApp`).
+    pub(crate) fn lose(&mut self, platform: &mut Platform, executor: usize, counts: bool) {
         if self.executors[executor].is_lost {
             return;
         }
-        self.executors[executor].is_lost = true;
-        self.executors[executor].free = 0;
+        let of = &mut self.executors[executor];
+        (of.is_lost, of.free, of.lost) = (true, 0, Some(platform.ctx.now));
         if !self.executors[executor].is_dead {
             // One that has lost its driver ends (`CoarseGrainedExecutorBackend.onDisconnected`).
             self.dies(platform, executor);
         }
         self.held.forget(executor);
-        if self.executors.iter().all(|executor| executor.is_lost) {
+        if self.config.yarn.is_none() && self.executors.iter().all(|executor| executor.is_lost) {
             return self.fail(platform, "all executors are lost, and none takes their place".to_owned());
         }
         self.unregister(platform, executor);
@@ -262,7 +276,7 @@ impl Spark {
                 continue;
             }
             let failures = stage.failures.entry(index).or_insert(0);
-            *failures += u32::from(by_reset);
+            *failures += u32::from(counts);
             if *failures >= MAX_TASK_FAILURES {
                 let reason =
                     format!("stage {}: a task has failed {failures} times, with its executors", stage.spec.name);
@@ -272,16 +286,24 @@ impl Spark {
                 self.wait_again(platform, number, index);
             }
         }
-        let alive: Vec<NodeId> = self.executors.iter().filter(|of| !of.is_lost).map(|of| of.node).collect();
+        self.recompute_levels();
+        self.offer_all(platform);
+    }
+
+    /// Executors have come or gone: the levels of the stages' tasks that wait.
+    pub(crate) fn recompute_levels(&mut self) {
+        let alive: Vec<NodeId> = self.executors.iter().filter(|of| of.is_up()).map(|of| of.node).collect();
         for set in self.stages.iter_mut().filter_map(|stage| stage.set.as_mut()) {
             let lost = |executor: usize| self.executors[executor].is_lost;
             set.recompute(self.config.locality_wait, |node| alive.contains(&node), lost);
         }
-        self.offer_all(platform);
     }
 
     /// A connection has ended.
     pub(crate) fn on_ended(&mut self, platform: &mut Platform, conn: ConnId) {
+        if self.config.yarn.is_some() {
+            return self.on_ended_on_yarn(platform, conn);
+        }
         match self.executors.iter().position(|executor| executor.driver == conn) {
             Some(executor) => self.lose(platform, executor, true),
             None => self.disconnected(platform, conn),

@@ -13,6 +13,19 @@ pub struct JobRecord {
     pub finish: Option<Time>,
 }
 
+/// An executor.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ExecutorRecord {
+    /// Its node.
+    pub node: NodeId,
+    /// When the ResourceManager granted its container, on YARN.
+    pub granted: Option<Time>,
+    /// When the driver knew of it.
+    pub registered: Option<Time>,
+    /// When the driver knew that it was lost.
+    pub lost: Option<Time>,
+}
+
 /// A stage.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct StageRecord {

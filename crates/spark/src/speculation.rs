@@ -124,13 +124,22 @@ impl Spark {
 
     /// An executor is told to end a task.
     pub(crate) fn on_kill(&mut self, platform: &mut Platform, id: usize) {
-        let task = &mut self.tasks[id];
+        let task = &self.tasks[id];
         if task.is_over || task.step == Step::Done {
             return;
         }
+        let executor = task.record.executor;
+        self.end_work(platform, id);
+        let message = self.errands.send(Errand::Killed(id));
+        platform.ctx.drive_send(self.executors[executor].driver, End::Client, self.config.status_bytes, message);
+    }
+
+    /// A task ends where it runs, with what it has under way.
+    pub(crate) fn end_work(&mut self, platform: &mut Platform, id: usize) {
+        let task = &mut self.tasks[id];
         task.is_over = true;
         task.record.end = Some(platform.ctx.now);
-        let (node, executor) = (task.record.node, task.record.executor);
+        let node = task.record.node;
         let (working, read, write) = (task.working.take(), task.read.take(), task.write.take());
         if let Some((work, errand)) = working {
             self.errands.answered(errand);
@@ -143,8 +152,6 @@ impl Spark {
             platform.hdfs.abort_write(platform.ctx, write);
         }
         self.give_up(id);
-        let message = self.errands.send(Errand::Killed(id));
-        platform.ctx.drive_send(self.executors[executor].driver, End::Client, self.config.status_bytes, message);
     }
 
     /// The driver hears of the end of a task that it had killed.

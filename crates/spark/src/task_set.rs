@@ -1,9 +1,10 @@
 //! The tasks of a stage that wait for cores, and delay scheduling: which of them runs where (`TaskSetManager` of Spark
 //! 4.1, with `spark.locality.wait.legacyResetOnTaskLaunch` off, its default). A standalone cluster has no racks:
-//! `TaskSchedulerImpl.getRacksForHosts` knows none, and only that of YARN overrides it.
+//! `TaskSchedulerImpl.getRacksForHosts` knows none, and only that of YARN (`YarnScheduler`) overrides it.
 
 use hadoop::NodeId;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
 use units::Time;
 
 /// How far a task is from what it reads, and up to where a core is offered.
@@ -15,6 +16,8 @@ pub enum Locality {
     Node,
     /// Of an offer: for tasks that prefer no node, too.
     NoPreference,
+    /// In the rack of its data, on YARN.
+    Rack,
     /// Elsewhere.
     Any,
 }
@@ -26,6 +29,7 @@ impl Locality {
             Self::Process => "PROCESS_LOCAL",
             Self::Node => "NODE_LOCAL",
             Self::NoPreference => "NO_PREF",
+            Self::Rack => "RACK_LOCAL",
             Self::Any => "ANY",
         }
     }
@@ -52,6 +56,11 @@ pub struct TaskSet {
     waiting: usize,
     /// Tasks that prefer a node, none, and all. Tasks that no longer wait are dropped when they are met.
     of_node: BTreeMap<NodeId, VecDeque<usize>>,
+    /// Tasks that prefer a node of each rack, the rack of each node, and how long they wait for a rack; nothing of it
+    /// where Spark knows no racks.
+    of_rack: BTreeMap<u32, VecDeque<usize>>,
+    racks: Arc<[u32]>,
+    rack_wait: Time,
     /// Tasks whose data an executor keeps, and how long they wait for it.
     of_executor: BTreeMap<usize, VecDeque<usize>>,
     process_wait: Time,
@@ -72,6 +81,9 @@ impl TaskSet {
             waits: vec![true; preferred.len()],
             waiting: preferred.len(),
             of_node: BTreeMap::new(),
+            of_rack: BTreeMap::new(),
+            racks: Arc::default(),
+            rack_wait: Time::ZERO,
             of_executor: BTreeMap::new(),
             process_wait: Time::ZERO,
             without: VecDeque::new(),
@@ -89,8 +101,23 @@ impl TaskSet {
                 set.of_node.entry(*node).or_default().push_back(task);
             }
         }
-        set.levels = levels(None, (!set.of_node.is_empty()).then_some(wait), !set.without.is_empty());
+        set.levels = levels(None, (!set.of_node.is_empty()).then_some(wait), None, !set.without.is_empty());
         set
+    }
+
+    /// With racks, each node's by its number, for whose cores tasks wait so long that prefer a node.
+    pub fn with_racks(mut self, racks: Arc<[u32]>, wait: Time) -> Self {
+        let mut of_rack: BTreeMap<u32, BTreeSet<usize>> = BTreeMap::new();
+        for (node, queue) in &self.of_node {
+            of_rack.entry(racks[node.0 as usize]).or_default().extend(queue);
+        }
+        self.of_rack = of_rack.into_iter().map(|(rack, tasks)| (rack, tasks.into_iter().collect())).collect();
+        if !self.of_rack.is_empty() {
+            let any = self.levels.len() - 1;
+            self.levels.insert(any, (Locality::Rack, wait));
+        }
+        (self.racks, self.rack_wait) = (racks, wait);
+        self
     }
 
     /// Executors keep a task's data, for one of which it waits so long. It prefers their nodes, too.
@@ -117,6 +144,9 @@ impl TaskSet {
         }
         for node in preferred {
             self.of_node.entry(*node).or_default().push_front(task);
+            if let Some(rack) = self.racks.get(node.0 as usize) {
+                self.of_rack.entry(*rack).or_default().push_front(task);
+            }
         }
     }
 
@@ -149,8 +179,12 @@ impl TaskSet {
         let now = self.levels[self.level].0;
         let waits = |queue: &VecDeque<usize>| queue.iter().any(|task| self.waits[*task]);
         let on_nodes = self.of_node.iter().any(|(node, queue)| has_executors(*node) && waits(queue));
+        let with_executors =
+            |rack: u32| (0..).zip(&*self.racks).any(|(node, of)| *of == rack && has_executors(NodeId(node)));
+        let in_racks = self.of_rack.iter().any(|(rack, queue)| with_executors(*rack) && waits(queue));
         let kept = self.of_executor.iter().any(|(executor, queue)| !is_lost(*executor) && waits(queue));
-        self.levels = levels(kept.then_some(self.process_wait), on_nodes.then_some(wait), waits(&self.without));
+        let (process, rack) = (kept.then_some(self.process_wait), in_racks.then_some(self.rack_wait));
+        self.levels = levels(process, on_nodes.then_some(wait), rack, waits(&self.without));
         self.level = self.levels.iter().position(|(level, _)| *level >= now).unwrap_or(0);
     }
 
@@ -195,8 +229,8 @@ impl TaskSet {
     }
 
     /// The level up to which tasks may run now (`getAllowedLocalityLevel`). No time is lost on a level at which nothing
-    /// waits: that of executors is passed over then, every task that prefers an executor or a node waits at the node's,
-    /// and the others wait for none.
+    /// waits: that of executors is passed over then, every task that prefers an executor or a node waits at the node's
+    /// and the rack's, and the others wait for none.
     fn allowed(&mut self, now: Time) -> Locality {
         while self.level + 1 < self.levels.len() {
             let (level, wait) = self.levels[self.level];
@@ -228,7 +262,7 @@ impl TaskSet {
 
     /// The next task for an executor on a node, up to a level (`dequeueTask`).
     fn next(&mut self, (executor, node): (usize, NodeId), most: Locality) -> Option<(usize, Locality)> {
-        let Self { waits, of_node, of_executor, without, all, .. } = self;
+        let Self { waits, of_node, of_rack, racks, of_executor, without, all, .. } = self;
         let take = |queue: Option<&mut VecDeque<usize>>| {
             let queue = queue?;
             while let Some(task) = queue.pop_front() {
@@ -251,6 +285,12 @@ impl TaskSet {
         {
             return Some((task, Locality::Process));
         }
+        if most >= Locality::Rack
+            && let Some(rack) = racks.get(node.0 as usize)
+            && let Some(task) = take(of_rack.get_mut(rack))
+        {
+            return Some((task, Locality::Rack));
+        }
         (most >= Locality::Any).then(|| take(Some(all))).flatten().map(|task| (task, Locality::Any))
     }
 
@@ -266,21 +306,28 @@ impl TaskSet {
         };
         let here = || last(&|preferred| preferred.contains(&node)).map(|place| (place, Locality::Node));
         let free = || last(&|preferred| preferred.is_empty()).map(|place| (place, Locality::Process));
+        let rack_of = |node: &NodeId| self.racks.get(node.0 as usize);
+        let in_rack = |preferred: &[NodeId]| {
+            rack_of(&node).is_some() && preferred.iter().any(|other| rack_of(other) == rack_of(&node))
+        };
+        let rack = || last(&in_rack).map(|place| (place, Locality::Rack));
         let any = || last(&|_| true).map(|place| (place, Locality::Any));
         let found = (most >= Locality::Node)
             .then(here)
             .flatten()
-            .or_else(|| (most >= Locality::NoPreference).then(free).flatten());
+            .or_else(|| (most >= Locality::NoPreference).then(free).flatten())
+            .or_else(|| (most >= Locality::Rack).then(rack).flatten());
         let (place, locality) = found.or_else(|| (most >= Locality::Any).then(any).flatten())?;
         Some((self.copies.remove(place).0, locality))
     }
 }
 
-/// The levels of a set with tasks that wait so long for executors or nodes, and with tasks that prefer none; how long each
-/// waits for better.
-fn levels(process: Option<Time>, node: Option<Time>, without: bool) -> Vec<(Locality, Time)> {
+/// The levels of a set with tasks that wait so long for executors, nodes or racks, and with tasks that prefer none; how
+/// long each waits for better.
+fn levels(process: Option<Time>, node: Option<Time>, rack: Option<Time>, without: bool) -> Vec<(Locality, Time)> {
     let process = process.map(|wait| (Locality::Process, wait));
     let node = node.map(|wait| (Locality::Node, wait));
     let no_preference = without.then_some((Locality::NoPreference, Time::ZERO));
-    process.into_iter().chain(node).chain(no_preference).chain([(Locality::Any, Time::ZERO)]).collect()
+    let rack = rack.map(|wait| (Locality::Rack, wait));
+    process.into_iter().chain(node).chain(no_preference).chain(rack).chain([(Locality::Any, Time::ZERO)]).collect()
 }

@@ -52,13 +52,16 @@ pub fn of_spark(text: &mut String, spark: &SparkApplication, screen: &Screen) {
     let volumes = format!(
         "executors: {}; jobs: {}; attempts at tasks: {}, which read {input:.1} of files, {remote:.1} of it over the \
          network, shuffled {shuffled:.1}, {:.1} of it over the network, and wrote {:.1}",
-        spark.executors,
+        spark.executors.len(),
         spark.jobs.len(),
         spark.tasks.len(),
         spark.shuffle_remote(),
         sum(|task| task.output),
     );
     line(text, screen, &volumes);
+    if let Some(ready) = spark.ready {
+        line(text, screen, &format!("on YARN; enough executors for the program to go on after {}", short(ready)));
+    }
     if spark.lost > 0 {
         line(text, screen, &losses(spark));
     }

@@ -136,6 +136,8 @@ impl ContainerRequest {
 pub struct Allocation {
     /// Containers granted since the last one.
     pub granted: Vec<ContainerId>,
+    /// Containers, the AppMaster's aside, that have ended since the last one.
+    pub completed: Vec<ContainerId>,
     /// Nodes lost since the last one.
     pub lost_nodes: Vec<NodeId>,
     /// Memory that no container holds.
@@ -173,8 +175,9 @@ pub(super) struct Application {
     pub sent: Vec<ContainerRequest>,
     /// Containers that the AppMaster gives back with its next heartbeat, or the one under way.
     pub releases: Vec<ContainerId>,
-    /// Containers granted since its last heartbeat, and nodes lost.
+    /// Containers granted and ended since its last heartbeat, and nodes lost.
     pub granted: Vec<ContainerId>,
+    pub completed: Vec<ContainerId>,
     pub lost_nodes: Vec<NodeId>,
     /// The reply to the heartbeat under way.
     pub reply: Allocation,
@@ -199,6 +202,7 @@ impl Application {
             sent: Vec::new(),
             releases: Vec::new(),
             granted: Vec::new(),
+            completed: Vec::new(),
             lost_nodes: Vec::new(),
             reply: Allocation::default(),
             blacklist: Vec::new(),
@@ -231,6 +235,7 @@ impl Application {
     pub fn forget_master(&mut self) {
         self.master = None;
         self.releases.clear();
+        self.completed.clear();
         self.reply = Allocation::default();
     }
 }

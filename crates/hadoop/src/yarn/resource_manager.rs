@@ -228,6 +228,9 @@ impl Yarn {
         let id = self.container(master).application;
         for released in std::mem::take(&mut self.application_mut(id).releases) {
             self.free(released);
+            if self.container(released).launched {
+                self.tracker.clean_up(released);
+            }
         }
         let headroom = self.tracker.free_memory();
         let Self { applications, tracker, .. } = self;
@@ -245,13 +248,17 @@ impl Yarn {
         }
         rpc::set_reply(ctx, call, Bytes::new(SMALL.get() + 2 * PER_CONTAINER * granted.len() as u64));
         let lost_nodes = std::mem::take(&mut application.lost_nodes);
-        application.reply = Allocation { granted, lost_nodes, headroom };
+        let completed = std::mem::take(&mut application.completed);
+        application.reply = Allocation { granted, completed, lost_nodes, headroom };
         self.pass_soon(ctx);
     }
     /// The ResourceManager knows that a container has ended.
     fn free(&mut self, id: ContainerId) {
-        let Some(Container { application, resources, .. }) = self.tracker.free(id) else { return };
+        let Some(Container { application, resources, role, .. }) = self.tracker.free(id) else { return };
         self.application_mut(application).used -= resources.memory;
+        if role != Role::Master {
+            self.application_mut(application).completed.push(id);
+        }
         self.tell(application, News::Completed(id));
     }
 

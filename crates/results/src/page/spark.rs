@@ -49,7 +49,7 @@ pub(super) fn spark(app: &SparkApplication) -> Spark {
         state: state(app.state),
         reason: app.reason.clone(),
         took_s: app.took().map(seconds),
-        executors: app.executors,
+        executors: units::count(app.executors.len()),
         lost: app.lost,
         copies: app.copies().into(),
         cached: [app.cached_local.get(), app.cached_remote.get(), app.recomputed.get()],

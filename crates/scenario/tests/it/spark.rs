@@ -1,6 +1,7 @@
 //! What is wrong with applications of Spark, what is too much for a machine, and what has no effect.
 
 use crate::support::{parse, refused, warnings};
+use units::Bytes;
 
 const START: &str = "[[spark.stage]]\nname = \"a\"\ntasks = 2\nshuffle-write = \"1 MB\"\n";
 
@@ -219,4 +220,48 @@ fn settings_of_adaptive_execution_that_defeat_each_other_are_named() {
     for size in ["advisory", "min"] {
         refused(&sql, &[&format!("spark.adaptive-{size}-partition-size=0 B")], &["\"0 B\" is out of range: from 1 B"]);
     }
+}
+
+/// On YARN an executor asks for its memory and 384 MiB or a tenth, whichever is more, rounded up to the least allocation.
+#[test]
+fn containers_on_yarn() {
+    let container = |memory: &str, sets: &[&str]| {
+        let sets = [sets, &["spark.yarn.instances=1", memory]].concat();
+        let scenario = parse(START, &sets).expect("a scenario");
+        let spark = scenario.spark.as_ref().expect("an application");
+        (spark.executor_container(), spark.yarn.as_ref().expect("on YARN").am_container())
+    };
+    let mib = Bytes::from_mib;
+    assert_eq!(container("spark.executor-memory=1 GiB", &[]), (mib(1_408), mib(896)));
+    assert_eq!(container("spark.executor-memory=6 GiB", &["spark.yarn.am-memory=5 GiB"]), (mib(6_758), mib(5_632)));
+    let said = ["spark.yarn.executor-memory-overhead=0 B", "spark.yarn.am-memory-overhead=1 MiB"];
+    assert_eq!(container("spark.executor-memory=1 GiB", &said), (mib(1_024), mib(513)));
+}
+
+#[test]
+fn what_is_wrong_on_yarn() {
+    let on = "spark.yarn.instances=2";
+    let large = &["the container of an executor", "9 GiB", "fits on no worker", "8 GiB", "mapreduce.node-memory"];
+    refused(START, &[on, "spark.executor-memory=8 GiB"], large);
+    let cores = &["the container of an executor", "vcores: 9", "vcores: 8", "node-vcores"];
+    refused(START, &[on, "spark.executor-cores=9"], cores);
+    refused(START, &[on, "spark.yarn.am-memory=8 GiB"], &["the ApplicationMaster", "9 GiB", "spark.yarn.am-memory"]);
+    refused(START, &[on, "cluster.generation=hadoop1"], &["Hadoop 1 has no YARN", "standalone"]);
+    let alone = ["cluster.workers=1", "mapreduce.node-memory=2 GiB", "mapreduce.map-memory=1 GiB"];
+    refused(START, &[&alone[..], &[on]].concat(), &["beside the ApplicationMaster's container", "more workers"]);
+    for (sets, expected) in [
+        (&["spark.executors=2"][..], "on YARN there are `spark.yarn.instances` executors"),
+        (&["mapreduce.io-sort=50 MiB"], "it is of jobs of MapReduce"),
+        (&["cluster.workers=4", "spark.yarn.instances=16"], "at most 15 fit: the others never come"),
+        (&["cluster.workers=4", "spark.yarn.instances=19"], "at most 15 fit: it begins without the others after 30 s"),
+    ] {
+        let found = warnings(START, &[&[on], sets].concat());
+        assert!(found.contains(expected), "{sets:?}: {found}");
+    }
+    let heeded = ["mapreduce.node-memory=8 GiB", "mapreduce.jvm-start=1 s", "spark.executor-memory=2 GiB"];
+    assert_eq!(warnings(START, &[&[on][..], &heeded[..]].concat()), "");
+    let waits = ["spark.locality-wait=1 s", "spark.locality-wait-node=2 s"];
+    assert_eq!(warnings(START, &[&[on][..], &waits[..]].concat()), "");
+    let all = [on, waits[0], waits[1], "spark.yarn.locality-wait-rack=1 s"];
+    assert!(warnings(START, &all).contains("`locality-wait-rack` say all of it"));
 }

@@ -56,7 +56,7 @@ pub fn config(scenario: &Scenario) -> hadoop::Config {
             jobs: scenario.job.iter().map(|job| job_spec(scenario, job)).collect(),
             ..mapreduce(scenario)
         },
-        without_yarn: scenario.job.is_empty(),
+        without_yarn: scenario.job.is_empty() && scenario.spark.as_ref().is_none_or(|spark| spark.yarn.is_none()),
     }
 }
 

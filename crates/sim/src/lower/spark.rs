@@ -1,7 +1,8 @@
 //! A scenario's application of Spark in the terms of `spark`.
 
-use scenario::{Scenario, SparkFormat, SparkLevel, SparkPlace, SparkStage};
-use spark::{Coalesce, Config, JobSpec, Level, Place, Skew, Spark, Speculation, StageSpec, TaskSpec};
+use hadoop::yarn::Resources;
+use scenario::{Scenario, SparkFormat, SparkLevel, SparkPlace, SparkStage, SparkYarn};
+use spark::{Coalesce, Config, JobSpec, Level, OnYarn, Place, Skew, Spark, Speculation, StageSpec, TaskSpec};
 use units::Bytes;
 
 /// The application, if the scenario has one.
@@ -10,6 +11,7 @@ pub(super) fn application(scenario: &Scenario) -> Option<Spark> {
     let pause = |job: u32| spark.pause.get(job as usize).copied().unwrap_or_default();
     let config = Config {
         executors: spark.executors,
+        yarn: spark.yarn.as_ref().map(|yarn| on_yarn(scenario, spark, yarn)),
         cores: spark.executor_cores,
         locality_wait_process: spark.locality_wait_process.unwrap_or(spark.locality_wait),
         storage_memory: spark.storage(),
@@ -51,6 +53,23 @@ pub(super) fn application(scenario: &Scenario) -> Option<Spark> {
         stages.push(StageSpec { adaptive: spark.adaptive && stage.sql, ..built });
     }
     Some(Spark::new(Config { stages, ..config }, scenario.run.seed))
+}
+
+/// How it runs on YARN.
+fn on_yarn(scenario: &Scenario, spark: &scenario::Spark, yarn: &SparkYarn) -> OnYarn {
+    OnYarn {
+        instances: yarn.instances,
+        executor: Resources { memory: spark.executor_container(), vcores: spark.executor_cores },
+        master: Resources { memory: yarn.am_container(), vcores: yarn.am_cores },
+        max_attempts: yarn.max_attempts,
+        heartbeat: yarn.heartbeat,
+        initial_allocation: yarn.initial_allocation,
+        min_registered: yarn.min_registered,
+        max_registered_wait: yarn.max_registered_wait,
+        launch_latency: scenario.mapreduce.launch_latency,
+        process_start: scenario.mapreduce.jvm_start,
+        locality_wait_rack: yarn.locality_wait_rack.unwrap_or(spark.locality_wait),
+    }
 }
 
 fn written(stage: &StageSpec) -> Bytes {

@@ -42,6 +42,7 @@ mod spark_iterations;
 mod spark_line_end;
 mod spark_loss;
 mod spark_speculation;
+mod spark_yarn;
 mod stripe;
 mod stripe_paths;
 mod support;

@@ -160,3 +160,27 @@ fn a_task_waits_for_the_executor_that_keeps_its_data() {
     set.recompute(WAIT, |_| true, |executor| executor == 10);
     assert_eq!(set.levels(), [Locality::Node, Locality::Any]);
 }
+
+/// On YARN: three nodes of which the first two are in a rack; a task prefers the first. It waits 3 s for that node, and then
+/// 3 s for the rack. Without executors in the rack there is no such level.
+#[test]
+fn racks_are_between_nodes_and_anywhere() {
+    let racks = || std::sync::Arc::from([0, 0, 1]);
+    let set =
+        || TaskSet::new(Time::ZERO, &[vec![NodeId(0)]], Time::from_secs(3)).with_racks(racks(), Time::from_secs(3));
+    assert_eq!(set().levels(), [Locality::Node, Locality::Rack, Locality::Any]);
+    assert_eq!(offer(&mut set(), 2, 1), Offered::Held);
+    assert_eq!(offer(&mut set(), 3, 1), Offered::Task(0, Locality::Rack));
+    assert_eq!(offer(&mut set(), 5, 2), Offered::Held);
+    assert_eq!(offer(&mut set(), 6, 2), Offered::Task(0, Locality::Any));
+    let mut elsewhere = set();
+    elsewhere.recompute(Time::from_secs(3), |node| node == NodeId(2), |_| false);
+    assert_eq!(elsewhere.levels(), [Locality::Any]);
+    elsewhere.recompute(Time::from_secs(3), |node| node == NodeId(1), |_| false);
+    assert_eq!(elsewhere.levels(), [Locality::Rack, Locality::Any]);
+    // A task that waits again prefers its rack, too.
+    let mut again = set();
+    assert_eq!(offer(&mut again, 0, 0), Offered::Task(0, Locality::Node));
+    again.add(0, &[NodeId(0)]);
+    assert_eq!(offer(&mut again, 3, 1), Offered::Task(0, Locality::Rack));
+}

@@ -1,0 +1,194 @@
+//! Applications of Spark on YARN: when executors come and are replaced, by hand from the heartbeats that they wait for.
+//!
+//! An executor asks for 1,024 + 384 MiB, and is granted 2 GiB; the ApplicationMaster for 512 + 384 MiB, granted 1 GiB. A
+//! process is up 1.2 s after its NodeManager hears of it: 0.2 s (`launch-latency`) and 1 s of a core (`jvm-start`).
+
+use crate::spark::{run, spark};
+use crate::spark_loss::near;
+use results::{JobState, RunResult, SparkApplication, SparkExecutor};
+use units::Time;
+
+const ON_YARN: [&str; 2] = ["mapreduce.jvm-start=1 s", "node.cores=16"];
+
+fn on_yarn(stages: &str, sets: &[&str]) -> RunResult {
+    run(stages, &[&ON_YARN[..], sets].concat())
+}
+
+fn seconds(times: impl Iterator<Item = Option<Time>>) -> Vec<f64> {
+    times.map(|time| time.expect("a time").as_secs_f64()).collect()
+}
+
+fn registered(app: &SparkApplication) -> Vec<f64> {
+    seconds(app.executors.iter().map(|executor| executor.registered))
+}
+
+fn granted(app: &SparkApplication) -> Vec<f64> {
+    seconds(app.executors.iter().map(|executor| executor.granted))
+}
+
+const SIX_TASKS: &str = "[[spark.stage]]\nname = \"a\"\ntasks = 6\nwork = \"1 s\"\n";
+
+/// One worker, whose NodeManager speaks once a second and is given a container each time. At h the ApplicationMaster gets
+/// its own; it registers at A = h + 1.2 s and asks at once. Its executors are granted at h + 2, h + 3, ... = A + 0.8, A +
+/// 1.8, ... It hears of them when it speaks: at A twice, then after 0.2, 0.4, 0.8, 1.6 and 3 s: at A + 1.4 of one, at A +
+/// 3.0 of two more, at A + 6.0 of the last three. Each is up 1.2 s later. Five of six are four fifths: the program goes on
+/// when the driver next looks, every 0.1 s from a whole second on.
+#[test]
+fn executors_start_when_heartbeats_meet() {
+    for seed in 1..=5 {
+        let seed = format!("run.seed={seed}");
+        let one = ["cluster.workers=1", "mapreduce.node-memory=32 GiB", "mapreduce.node-vcores=32"];
+        let result = on_yarn(SIX_TASKS, &[&one[..], &["spark.yarn.instances=6", &seed]].concat());
+        let app = spark(&result);
+        let asked = granted(app)[0] - 0.8;
+        for (number, granted) in granted(app).into_iter().enumerate() {
+            near(granted, asked + 0.8 + number as f64, 0.02);
+        }
+        for (registered, heard) in registered(app).into_iter().zip([1.4, 3.0, 3.0, 6.0, 6.0, 6.0]) {
+            near(registered, asked + heard + 1.2, 0.02);
+        }
+        let ready = app.ready.expect("it was ready").as_secs_f64();
+        let fifth = registered(app)[4];
+        assert!(ready > fifth && ready < fifth + 0.11, "{ready}, {fifth}");
+        assert!((ready * 10.0 - (ready * 10.0).round()).abs() < 0.01, "{ready}");
+        near(app.jobs[0].submit.expect("a job").as_secs_f64(), ready, 1e-9);
+    }
+}
+
+/// Nobody gets two containers for one heartbeat of a node, and no node holds more than fits: 8 GiB are four executors,
+/// three beside the ApplicationMaster. Of twenty that are asked for fifteen come, fewer than four fifths: the program goes
+/// on after 30 s.
+#[test]
+fn the_program_goes_on_without_those_for_which_there_is_no_room() {
+    for seed in 1..=3 {
+        let result = on_yarn(SIX_TASKS, &["spark.yarn.instances=20", &format!("run.seed={seed}")]);
+        let app = spark(&result);
+        assert_eq!(app.executors.len(), 15);
+        near(app.ready.expect("it was ready").as_secs_f64(), 30.0, 0.11);
+        for node in 1..=4 {
+            let here: Vec<&SparkExecutor> = app.executors.iter().filter(|executor| executor.node.0 == node).collect();
+            assert!(here.len() == 3 || here.len() == 4, "{here:?}");
+            let mut granted = seconds(here.iter().map(|executor| executor.granted));
+            granted.sort_by(f64::total_cmp);
+            assert!(granted.windows(2).all(|two| two[1] - two[0] > 0.99), "{granted:?}");
+        }
+    }
+}
+
+/// A thread of the ResourceManager hands out a container a node every 5 ms, whether the nodes speak or not; the
+/// ApplicationMaster hears of all four with its second heartbeat, which follows the first at once, or 0.2 s later.
+#[test]
+fn a_scheduling_thread_does_not_wait_for_nodes() {
+    let sets = ["mapreduce.asynchronous=true", "spark.yarn.instances=4"];
+    let result = on_yarn(SIX_TASKS, &sets);
+    let (granted, registered) = (granted(spark(&result)), registered(spark(&result)));
+    let last = granted.iter().copied().fold(0.0, f64::max);
+    assert!(granted.iter().all(|granted| last - granted < 0.02), "{granted:?}");
+    assert!(registered.iter().all(|at| *at > last + 1.19 && *at < last + 0.2 + 1.2 + 0.02), "{registered:?}");
+}
+
+/// Workers with 2 GiB for containers have room for one executor, or for the ApplicationMaster. There are five, and three
+/// executors with a task of 200 s each.
+const LONG: &str = "[[spark.stage]]\nname = \"a\"\ntasks = 3\nwork = \"200 s\"\n";
+const SMALL: [&str; 3] = ["cluster.workers=5", "mapreduce.node-memory=2 GiB", "spark.yarn.instances=3"];
+
+fn small(sets: &[&str], faults: &str) -> RunResult {
+    on_yarn(&format!("{LONG}{faults}"), &[&SMALL[..], sets].concat())
+}
+
+/// The node of an executor, and that of the ApplicationMaster: the run is the same until the fault. It runs where the next
+/// executor does not, if there is one on each other node.
+fn nodes(sets: &[&str]) -> (u32, u32) {
+    let three = small(sets, "");
+    let four = small(&[sets, &["spark.yarn.instances=4"]].concat(), "");
+    let has = |node: &u32| spark(&four).executors.iter().any(|executor| executor.node.0 == *node);
+    (spark(&three).executors[0].node.0, (1..=5).find(|node| !has(node)).expect("a node"))
+}
+
+fn fault(node: u32, more: &str) -> String {
+    format!("[[faults]]\nat = \"20 s\"\nnode = \"worker-{node}\"\n{more}")
+}
+
+/// When the driver knew of the one executor that was lost, and when that in its place was registered.
+fn replaced(app: &SparkApplication) -> (f64, f64) {
+    assert_eq!((app.lost, app.executors.len()), (1, 4));
+    let again = app.tasks.iter().filter(|task| task.ended.name() == "ExecutorLostFailure").count();
+    assert_eq!((again, app.tasks.len()), (1, 4));
+    let lost = app.executors.iter().find_map(|executor| executor.lost).expect("a loss").as_secs_f64();
+    let last = *registered(app).last().expect("executors");
+    // The task that was lost begins anew with it.
+    near(app.finish.expect("an end").as_secs_f64(), last + 200.0, 0.05);
+    (lost, last)
+}
+
+/// A node dies in silence at 20 s. The driver last heard of its executor between its registration and then, and looks every
+/// 60 s for those that were silent for more than 120 s: at 180 s. It has the ApplicationMaster replace it, which speaks to
+/// the ResourceManager every 3 s while nothing is missing; a node speaks within a second, and the ApplicationMaster again
+/// 0.2, 0.6 or 1.4 s after it asked.
+#[test]
+fn a_silent_executor_is_replaced() {
+    for seed in 1..=3 {
+        let seed = format!("run.seed={seed}");
+        let (node, _) = nodes(&[&seed]);
+        let (lost, registered) = replaced(spark(&small(&[&seed], &fault(node, ""))));
+        near(lost, 180.0, 0.01);
+        assert!(registered > 180.0 + 0.2 + 1.2 && registered < 180.0 + 3.0 + 1.4 + 1.2 + 0.1, "{registered}");
+    }
+}
+
+/// The ResourceManager gives nodes up after 30 s, for which it looks every 10 s: at 50 s, as the last heartbeat was in the
+/// second before 20 s. The ApplicationMaster hears it when it next speaks, within 3 s, and tells the driver; it asks for
+/// another executor 3 s later, as nothing was missing when it heard (`updateResourceRequests` comes first).
+#[test]
+fn a_lost_node_is_known_from_the_resource_manager() {
+    let sets = ["mapreduce.node-expiry=30 s"];
+    let (lost, registered) = replaced(spark(&small(&sets, &fault(nodes(&sets).0, ""))));
+    assert!(lost > 50.0 && lost < 53.1, "{lost}");
+    assert!(registered > lost + 3.2 + 1.2 && registered < lost + 3.0 + 1.4 + 1.2 + 0.1, "{lost}, {registered}");
+}
+
+/// A node that is back after 5 s registers anew: what ran there is gone, as the ApplicationMaster hears within 3 s.
+#[test]
+fn a_node_that_is_back_has_lost_its_containers() {
+    let (lost, registered) = replaced(spark(&small(&[], &fault(nodes(&[]).0, "down-for = \"5 s\"\n"))));
+    assert!(lost > 25.0 && lost < 28.2, "{lost}");
+    assert!(registered < lost + 3.0 + 1.4 + 1.2 + 0.1, "{registered}");
+}
+
+/// The ApplicationMaster's node dies; the ResourceManager knows at 50 s, and has its executors stopped at their nodes'
+/// next heartbeats. Another one is up within a second and 1.2 s; the driver then gives the executors up and is given three
+/// new ones, on which all begins anew. With one attempt the application fails.
+#[test]
+fn an_application_master_that_is_lost_starts_again() {
+    let sets = ["mapreduce.node-expiry=30 s"];
+    let (_, node) = nodes(&sets);
+    let result = small(&sets, &fault(node, ""));
+    let app = spark(&result);
+    assert_eq!((app.lost, app.executors.len(), app.tasks.len()), (3, 6, 6));
+    for executor in &app.executors[..3] {
+        let lost = executor.lost.expect("a loss").as_secs_f64();
+        assert!(lost > 50.0 + 1.2 && lost < 50.0 + 1.0 + 1.2 + 0.1, "{lost}");
+    }
+    let last = registered(app)[5];
+    assert!(last < 53.0 + 3.0 + 1.2 + 1.0, "{last}");
+    near(app.finish.expect("an end").as_secs_f64(), last + 200.0, 0.05);
+    let once = small(&[sets[0], "spark.yarn.max-attempts=1"], &fault(node, "")).spark.expect("an application");
+    assert_eq!(once.state, JobState::Failed);
+    assert_eq!(once.reason, "its ApplicationMaster was lost 1 times");
+}
+
+/// Blocks, shuffles and books are those of a standalone application; a run with packets and one by flows agree.
+#[test]
+fn a_shuffle_on_yarn_moves_the_same_bytes() {
+    let stages = format!("{}input = \"40 MB\"\ninput-from = \"hdfs\"\n", crate::spark::SHUFFLE);
+    let sets = ["spark.yarn.instances=4", "network.rate=100 Mbit/s"];
+    let packets = on_yarn(&stages, &sets);
+    let (flows, standalone) =
+        (on_yarn(&stages, &[&sets[..], &["run.fidelity=flow"]].concat()), run(&stages, &[sets[1]]));
+    let bytes = |result: &RunResult| spark(result).shuffle_local() + spark(result).shuffle_remote();
+    assert_eq!(bytes(&packets), bytes(&standalone));
+    assert_eq!(bytes(&flows), bytes(&standalone));
+    // Tasks that do not run beside their input run in its rack, of which there is one.
+    assert!(spark(&packets).tasks.iter().all(|task| task.locality != ::spark::Locality::Any));
+    assert_eq!(packets.violations().count(), 0);
+}
