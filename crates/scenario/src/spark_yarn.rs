@@ -22,6 +22,9 @@ const OF_YARN: [&str; 10] = [
     "spare-patience",
 ];
 
+/// With its heap a container has no more than a node may have for containers.
+const OVERHEADS: std::ops::RangeInclusive<Bytes> = Bytes::ZERO..=Bytes::from_mib(1 << 29);
+
 section! {
     /// An application of Spark on YARN, in client mode: its driver on the master, its ApplicationMaster and executors in
     /// containers on the workers, by the same ResourceManager and NodeManagers as jobs (`mapreduce.node-memory`,
@@ -32,12 +35,12 @@ section! {
         instances: u32 = 2, 1..=100_000;
         /// What an executor's container has beside `executor-memory` (`spark.executor.memoryOverhead`). Left out: a tenth
         /// of `executor-memory`, and at least 384 MiB.
-        executor_memory_overhead: Option<Bytes> = None, Bytes::ZERO..=Bytes::from_mib(1 << 30);
+        executor_memory_overhead: Option<Bytes> = None, OVERHEADS;
         /// Memory of the ApplicationMaster (`spark.yarn.am.memory`).
-        am_memory: Bytes = Bytes::from_mib(512), Bytes::from_mib(1)..=Bytes::from_mib(1 << 30);
+        am_memory: Bytes = Bytes::from_mib(512), Bytes::from_mib(1)..=Bytes::from_mib(1 << 29);
         /// What its container has beside that (`spark.yarn.am.memoryOverhead`). Left out: a tenth of `am-memory`, and at
         /// least 384 MiB.
-        am_memory_overhead: Option<Bytes> = None, Bytes::ZERO..=Bytes::from_mib(1 << 30);
+        am_memory_overhead: Option<Bytes> = None, OVERHEADS;
         /// Cores of the ApplicationMaster's container (`spark.yarn.am.cores`).
         am_cores: u32 = 1, 1..=4_096;
         /// ApplicationMasters that the application may lose before it fails, the last included

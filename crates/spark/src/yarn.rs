@@ -249,7 +249,7 @@ impl Spark {
     /// An `ApplicationMaster` says that it is there. If it is not the first, what the driver knows is of an attempt whose
     /// containers are gone (`YarnSchedulerBackend.reset`).
     fn on_hello(&mut self, platform: &mut Platform, conn: ConnId) {
-        if self.yarn.known_master.replace(conn).is_some() || self.executors.iter().any(|executor| executor.is_up()) {
+        if self.yarn.known_master.replace(conn).is_some() || self.executors.iter().any(Executor::is_up) {
             for executor in 0..self.executors.len() {
                 self.lose(platform, executor, true);
             }

@@ -10,6 +10,7 @@ use super::kept;
 use super::settings::{size, time};
 use super::stages::{Ran, groups, ms, of_stage, whole_ms};
 use super::work::{Counted, Machines, Starts};
+use super::yarn::on_yarn;
 use crate::beyond;
 use crate::import::host_order;
 use scenario::{NodeSpec, Run, Scenario, ScenarioError, Spark, SparkFormat, SparkLevel};
@@ -104,6 +105,7 @@ pub fn import(of: &Application, cluster: Option<(&str, &str)>) -> Result<SparkIm
     if !ran.readers.is_empty() {
         kept::settings(of, &mut spark, &mut notes);
     }
+    on_yarn(of, &mut scenario, &mut spark, &mut notes);
     let mut places = BTreeMap::new();
     let of_groups = groups.iter().flat_map(|group| &group.stages);
     let stages: Vec<_> = of_groups.map(|stage| (ran.of_stage(stage), ran.in_hdfs(stage))).collect();

@@ -14,6 +14,7 @@ mod read;
 mod settings;
 mod stages;
 mod work;
+mod yarn;
 
 pub use codec::{Codec, open};
 pub use import::{SparkImportError, SparkImported, SparkRecorded, import};

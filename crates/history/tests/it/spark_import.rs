@@ -341,3 +341,48 @@ fn tasks_of_adaptive_execution_are_those_of_the_log() {
     assert_eq!((said(&one), said(&other)), (0, 1));
     assert!(one.scenario.spark.unwrap().stage.iter().all(|stage| !stage.sql));
 }
+
+/// A log of YARN says so by `spark.master`. An executor of 2 GiB asks for 2,048 + 384 MiB, granted as 3 GiB, the
+/// ApplicationMaster for 512 + 384, granted as 1 GiB: a worker has room for one of each. Of a tenth of 6 GiB 614 MiB are
+/// left, of 7 GiB in all.
+#[test]
+fn an_application_of_yarn_stays_on_yarn() {
+    let usual = log(&mut |value| value);
+    let on = |more: &str| usual.replace("\"spark.locality.wait\"", &format!("{more}\"spark.locality.wait\""));
+    let of = |more: &str| {
+        let SparkImported { scenario, notes, .. } = imported(&on(more), None).unwrap();
+        Scenario::parse("back", &scenario.to_short_toml(), &[]).expect("it can run");
+        (scenario.mapreduce.node_memory, scenario.mapreduce.node_vcores, scenario.spark.unwrap(), notes.join("\n"))
+    };
+    assert_eq!(of("\"spark.master\":\"spark://m:7077\",").2.yarn, None);
+    let yarn = "\"spark.master\":\"yarn\",\"spark.executor.memory\":\"2g\",";
+    let (memory, vcores, spark, notes) = of(yarn);
+    assert_eq!((memory, vcores), (Some(Bytes::from_mib(4 << 10)), 2));
+    assert_eq!((spark.executor_memory, spark.yarn.unwrap().instances), (Bytes::from_mib(2_048), 2));
+    assert!(notes.contains("what 1 executors and the ApplicationMaster need"), "{notes}");
+    let more = "\"spark.yarn.scheduler.heartbeat.interval-ms\":\"5000\",\"spark.executor.memoryOverhead\":\"1g\",\
+                \"spark.dynamicAllocation.enabled\":\"true\",\"spark.submit.deployMode\":\"cluster\",\
+                \"spark.scheduler.minRegisteredResourcesRatio\":\"1.0\",";
+    let (memory, _, spark, notes) = of(&format!("{yarn}{more}"));
+    let yarn = spark.yarn.expect("on YARN");
+    assert_eq!(
+        (memory, yarn.heartbeat, yarn.min_registered),
+        (Some(Bytes::from_mib(4 << 10)), Time::from_secs(5), 1.0)
+    );
+    assert_eq!(yarn.executor_memory_overhead, Some(Bytes::from_mib(1_024)));
+    assert!(notes.contains("dynamic allocation") && notes.contains("here it is on the master"), "{notes}");
+    let (memory, ..) = of("\"spark.master\":\"yarn-client\",\"spark.executor.memory\":\"6g\",");
+    assert_eq!(memory, Some(Bytes::from_mib(8 << 10)));
+}
+
+/// A cluster of Hadoop 1 has no YARN, and an application of a standalone cluster none either, whatever the cluster's scenario
+/// says.
+#[test]
+fn only_what_ran_on_yarn_is_on_yarn() {
+    let yarn =
+        log(&mut |value| value).replace("\"spark.locality.wait\"", "\"spark.master\":\"yarn\",\"spark.locality.wait\"");
+    let hadoop1 = imported(&yarn, Some("[cluster]\ngeneration = \"hadoop1\"\n")).unwrap();
+    assert_eq!(hadoop1.scenario.spark.unwrap().yarn, None);
+    let other = imported(&log(&mut |value| value), Some("[spark.yarn]\ninstances = 3\n")).unwrap();
+    assert_eq!(other.scenario.spark.unwrap().yarn, None);
+}

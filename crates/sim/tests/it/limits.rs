@@ -66,6 +66,7 @@ const NEEDS: &[Need] = &[
         &["node.preset=xeon-2009", "power.drive=barracuda-7200.7", "power.guard.on=1000 Gbit/s"],
     ),
     need("spark.stage.broadcast=\"1024 TiB\"", SPARK, &["spark.broadcast-block-size=2047 MiB"]),
+    need("spark.yarn.", SPARK, &["mapreduce.node-memory=1024 TiB", "mapreduce.node-vcores=10000"]),
     need("spark.", SPARK, &[]),
     need("power.", JOB, &["node.preset=xeon-2009", "power.drive=barracuda-7200.7"]),
     need("network.port.", JOB, &["network.port.link=worker-1"]),

@@ -192,3 +192,25 @@ fn a_shuffle_on_yarn_moves_the_same_bytes() {
     assert!(spark(&packets).tasks.iter().all(|task| task.locality != ::spark::Locality::Any));
     assert_eq!(packets.violations().count(), 0);
 }
+
+/// A recorded word count, whose log says `yarn` in place of its standalone cluster: as many executors are on each host as
+/// were, and what was recorded comes out again.
+#[test]
+fn a_log_of_yarn_is_predicted_on_yarn() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../history/tests/spark");
+    let bytes = std::fs::read(folder.join("wordcount-10mbit.zstd")).expect("a log");
+    let cluster = std::fs::read_to_string(folder.join("cluster-10mbit.toml")).expect("its cluster");
+    let mut reader = history::spark::LogReader::default();
+    reader.feed(history::spark::open(&bytes[..]).expect("known")).expect("events");
+    let mut application = reader.finish().expect("an application");
+    application.properties.insert("spark.master".to_owned(), "yarn".to_owned());
+    let imported = history::spark::import(&application, Some(("cluster", &cluster))).expect("imported");
+    let scenario = sim::parse("log", &imported.scenario.to_short_toml(), &[]).expect("it can run");
+    let result = sim::run(&scenario, &mut |_| std::ops::ControlFlow::Continue(())).expect("a result");
+    let app = spark(&result);
+    let mut hosts: Vec<u32> = app.executors.iter().map(|executor| executor.node.0).collect();
+    hosts.sort_unstable();
+    assert_eq!(hosts, [1, 2, 3, 4]);
+    let took = app.took().expect("an end").as_secs_f64();
+    assert!((took / imported.recorded.took - 1.0).abs() < 0.1, "{took}, recorded {}", imported.recorded.took);
+}
