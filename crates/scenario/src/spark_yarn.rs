@@ -26,30 +26,31 @@ const OF_YARN: [&str; 10] = [
 const OVERHEADS: std::ops::RangeInclusive<Bytes> = Bytes::ZERO..=Bytes::from_mib(1 << 29);
 
 section! {
-    /// An application of Spark on YARN, in client mode: its driver on the master, its ApplicationMaster and executors in
-    /// containers on the workers, by the same ResourceManager and NodeManagers as jobs (`mapreduce.node-memory`,
+    /// An application of Spark on YARN, in client mode: its driver on the master, its ApplicationMaster and executors
+    /// in containers on the workers, by the same ResourceManager and NodeManagers as jobs (`mapreduce.node-memory`,
     /// `node-vcores`, `minimum-allocation`, `heartbeat` and `node-expiry` say how these are). A process in a container
     /// takes `mapreduce.launch-latency` and `jvm-start`.
     pub struct SparkYarn {
         /// Executors that it asks for (`spark.executor.instances`).
         instances: u32 = 2, 1..=100_000;
-        /// What an executor's container has beside `executor-memory` (`spark.executor.memoryOverhead`). Left out: a tenth
-        /// of `executor-memory`, and at least 384 MiB.
+        /// What an executor's container has beside `executor-memory` (`spark.executor.memoryOverhead`). Left out: a
+        /// tenth of `executor-memory`, and at least 384 MiB.
         executor_memory_overhead: Option<Bytes> = None, OVERHEADS;
         /// Memory of the ApplicationMaster (`spark.yarn.am.memory`).
         am_memory: Bytes = Bytes::from_mib(512), Bytes::from_mib(1)..=Bytes::from_mib(1 << 29);
-        /// What its container has beside that (`spark.yarn.am.memoryOverhead`). Left out: a tenth of `am-memory`, and at
-        /// least 384 MiB.
+        /// What its container has beside that (`spark.yarn.am.memoryOverhead`). Left out: a tenth of `am-memory`, and
+        /// at least 384 MiB.
         am_memory_overhead: Option<Bytes> = None, OVERHEADS;
         /// Cores of the ApplicationMaster's container (`spark.yarn.am.cores`).
         am_cores: u32 = 1, 1..=4_096;
         /// ApplicationMasters that the application may lose before it fails, the last included
         /// (`spark.yarn.maxAppAttempts`, `yarn.resourcemanager.am.max-attempts`).
         max_attempts: u32 = 2, 1..=1_000;
-        /// How often the ApplicationMaster speaks to the ResourceManager (`spark.yarn.scheduler.heartbeat.interval-ms`).
+        /// How often the ApplicationMaster speaks to the ResourceManager
+        /// (`spark.yarn.scheduler.heartbeat.interval-ms`).
         heartbeat: Time = Time::from_secs(3), Time::from_ms(1)..=Time::from_secs(3_600);
-        /// How long it waits at first while it waits for containers, and then twice as long each time, up to `heartbeat`
-        /// (`spark.yarn.scheduler.initial-allocation.interval`).
+        /// How long it waits at first while it waits for containers, and then twice as long each time, up to
+        /// `heartbeat` (`spark.yarn.scheduler.initial-allocation.interval`).
         initial_allocation: Time = Time::from_ms(200), Time::from_ms(1)..=Time::from_secs(3_600);
         /// The part of the executors that are there before the program goes on
         /// (`spark.scheduler.minRegisteredResourcesRatio`).
@@ -156,7 +157,8 @@ pub(super) fn check(check: &mut Check<'_>, spark: &Spark) {
         }
         fits = false;
         let message = format!(
-            "the container of {whose} (granted {}, vcores: {cores}) fits on no worker: the largest offers {}, vcores: {vcores}",
+            "the container of {whose} (granted {}, vcores: {cores}) fits on no worker: the largest offers {}, vcores: \
+             {vcores}",
             granted(scenario, memory).exact(),
             largest.exact()
         );

@@ -55,8 +55,8 @@ impl AppMaster {
 }
 
 impl Spark {
-    /// The `ApplicationMaster` is registered. Before it asks for containers it asks the driver for the number of the last
-    /// executor, and says where it is (`RetrieveLastAllocatedExecutorId`, `RegisterClusterManager`).
+    /// The `ApplicationMaster` is registered. Before it asks for containers it asks the driver for the number of the
+    /// last executor, and says where it is (`RetrieveLastAllocatedExecutorId`, `RegisterClusterManager`).
     pub(crate) fn on_registered(&mut self, platform: &mut Platform, container: ContainerId) {
         let Some(on_yarn) = self.config.yarn else { return };
         let (node, master) = (platform.yarn.container(container).node, platform.ctx.nodes.master());
@@ -111,7 +111,6 @@ impl Spark {
             }
             master.pending -= 1;
             master.held.insert(container);
-            self.yarn.granted += 1;
             platform.yarn.start(platform.ctx, container);
         }
         let ended: Vec<ContainerId> = completed.into_iter().filter(|container| master.held.remove(container)).collect();
@@ -125,8 +124,8 @@ impl Spark {
         if is_first { self.allocate(platform) } else { self.sleep(platform) }
     }
 
-    /// How long it waits for its next heartbeat: while it waits for containers, or for why one has ended, twice as long as
-    /// the time before, up to the interval of heartbeats (`allocationThreadImpl`).
+    /// How long it waits for its next heartbeat: while it waits for containers, or for why one has ended, twice as long
+    /// as the time before, up to the interval of heartbeats (`allocationThreadImpl`).
     fn sleep(&mut self, platform: &mut Platform) {
         let (Some(on_yarn), Some(master)) = (self.config.yarn, &mut self.yarn.master) else { return };
         let waits = master.pending > 0 || !master.asked.is_empty();
@@ -174,8 +173,8 @@ impl Spark {
         }
     }
 
-    /// The driver has no use for an executor any more: the next heartbeat gives its container back, and asks for another
-    /// (`killExecutor`).
+    /// The driver has no use for an executor any more: the next heartbeat gives its container back, and asks for
+    /// another (`killExecutor`).
     pub(crate) fn on_replaced(&mut self, platform: &mut Platform, executor: usize) {
         let (Some(application), Some(container)) = (self.yarn.application, self.executors[executor].container) else {
             return;

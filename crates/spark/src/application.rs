@@ -158,7 +158,8 @@ impl Spark {
         }
     }
 
-    /// The run begins, and input is there. Standalone, executors connect to the driver, which runs on the master's node.
+    /// The run begins, and input is there. Standalone, executors connect to the driver, which runs on the master's
+    /// node.
     pub fn on_start(&mut self, platform: &mut Platform) {
         match self.config.yarn {
             Some(on_yarn) => self.start_on_yarn(platform, &on_yarn),

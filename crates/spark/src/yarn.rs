@@ -124,8 +124,6 @@ struct Running {
 pub struct Yarn {
     pub application: Option<ApplicationId>,
     pub master: Option<AppMaster>,
-    /// Containers for executors that were granted and used.
-    pub granted: u32,
     /// The ResourceManager says that it runs.
     pub is_running: bool,
     /// When the driver asked for it.
@@ -230,8 +228,8 @@ impl Spark {
 
     // === The driver ===
 
-    /// The program goes on when the application runs and enough of its executors are registered, or after a time without
-    /// these (`waitForApplication`, `isReady`).
+    /// The program goes on when the application runs and enough of its executors are registered, or after a time
+    /// without these (`waitForApplication`, `isReady`).
     fn look(&mut self, platform: &mut Platform) {
         let (Some(on_yarn), now) = (self.config.yarn, platform.ctx.now) else { return };
         if !self.yarn.is_running {
@@ -246,8 +244,8 @@ impl Spark {
         self.step_at(platform, now + LOOK, Step::Look);
     }
 
-    /// An `ApplicationMaster` says that it is there. If it is not the first, what the driver knows is of an attempt whose
-    /// containers are gone (`YarnSchedulerBackend.reset`).
+    /// An `ApplicationMaster` says that it is there. If it is not the first, what the driver knows is of an attempt
+    /// whose containers are gone (`YarnSchedulerBackend.reset`).
     fn on_hello(&mut self, platform: &mut Platform, conn: ConnId) {
         if self.yarn.known_master.replace(conn).is_some() || self.executors.iter().any(Executor::is_up) {
             for executor in 0..self.executors.len() {
@@ -304,7 +302,8 @@ impl Spark {
         }
     }
 
-    /// When the driver finds that an executor is silent which dies now. The driver has looked since the application began.
+    /// When the driver finds that an executor is silent which dies now. The driver has looked since the application
+    /// began.
     pub(crate) fn misses_heartbeats(&self, now: Time, executor: usize) -> Time {
         let Executor { registered, heartbeat, .. } = &self.executors[executor];
         let registered = registered.unwrap_or(now);
@@ -438,10 +437,5 @@ impl Spark {
     /// When the program could go on, on YARN.
     pub const fn ready(&self) -> Option<Time> {
         self.yarn.ready
-    }
-
-    /// Containers that executors were started in.
-    pub fn containers(&self) -> u32 {
-        if self.config.yarn.is_some() { self.yarn.granted } else { count(self.executors.len()) }
     }
 }

@@ -343,8 +343,8 @@ fn tasks_of_adaptive_execution_are_those_of_the_log() {
 }
 
 /// A log of YARN says so by `spark.master`. An executor of 2 GiB asks for 2,048 + 384 MiB, granted as 3 GiB, the
-/// ApplicationMaster for 512 + 384, granted as 1 GiB: a worker has room for one of each. Of a tenth of 6 GiB 614 MiB are
-/// left, of 7 GiB in all.
+/// ApplicationMaster for 512 + 384, granted as 1 GiB: a worker has room for one of each. Of a tenth of 6 GiB 614 MiB
+/// are left, of 7 GiB in all.
 #[test]
 fn an_application_of_yarn_stays_on_yarn() {
     let usual = log(&mut |value| value);
@@ -375,8 +375,8 @@ fn an_application_of_yarn_stays_on_yarn() {
     assert_eq!(memory, Some(Bytes::from_mib(8 << 10)));
 }
 
-/// A cluster of Hadoop 1 has no YARN, and an application of a standalone cluster none either, whatever the cluster's scenario
-/// says.
+/// A cluster of Hadoop 1 has no YARN, and an application of a standalone cluster none either, whatever the cluster's
+/// scenario says.
 #[test]
 fn only_what_ran_on_yarn_is_on_yarn() {
     let yarn =

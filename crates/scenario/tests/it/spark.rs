@@ -222,7 +222,8 @@ fn settings_of_adaptive_execution_that_defeat_each_other_are_named() {
     }
 }
 
-/// On YARN an executor asks for its memory and 384 MiB or a tenth, whichever is more, rounded up to the least allocation.
+/// On YARN an executor asks for its memory and 384 MiB or a tenth, whichever is more, rounded up to the least
+/// allocation.
 #[test]
 fn containers_on_yarn() {
     let container = |memory: &str, sets: &[&str]| {

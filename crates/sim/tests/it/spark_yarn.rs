@@ -1,7 +1,7 @@
 //! Applications of Spark on YARN: when executors come and are replaced, by hand from the heartbeats that they wait for.
 //!
-//! An executor asks for 1,024 + 384 MiB, and is granted 2 GiB; the ApplicationMaster for 512 + 384 MiB, granted 1 GiB. A
-//! process is up 1.2 s after its NodeManager hears of it: 0.2 s (`launch-latency`) and 1 s of a core (`jvm-start`).
+//! An executor asks for 1,024 + 384 MiB, and is granted 2 GiB; the ApplicationMaster for 512 + 384 MiB, granted 1 GiB.
+//! A process is up 1.2 s after its NodeManager hears of it: 0.2 s (`launch-latency`) and 1 s of a core (`jvm-start`).
 
 use crate::spark::{run, spark};
 use crate::spark_loss::near;
@@ -28,11 +28,11 @@ fn granted(app: &SparkApplication) -> Vec<f64> {
 
 const SIX_TASKS: &str = "[[spark.stage]]\nname = \"a\"\ntasks = 6\nwork = \"1 s\"\n";
 
-/// One worker, whose NodeManager speaks once a second and is given a container each time. At h the ApplicationMaster gets
-/// its own; it registers at A = h + 1.2 s and asks at once. Its executors are granted at h + 2, h + 3, ... = A + 0.8, A +
-/// 1.8, ... It hears of them when it speaks: at A twice, then after 0.2, 0.4, 0.8, 1.6 and 3 s: at A + 1.4 of one, at A +
-/// 3.0 of two more, at A + 6.0 of the last three. Each is up 1.2 s later. Five of six are four fifths: the program goes on
-/// when the driver next looks, every 0.1 s from a whole second on.
+/// One worker, whose NodeManager speaks once a second and is given a container each time. At h the ApplicationMaster
+/// gets its own; it registers at A = h + 1.2 s and asks at once. Its executors are granted at h + 2, h + 3, ... = A +
+/// 0.8, A + 1.8, ... It hears of them when it speaks: at A twice, then after 0.2, 0.4, 0.8, 1.6 and 3 s: at A + 1.4 of
+/// one, at A + 3.0 of two more, at A + 6.0 of the last three. Each is up 1.2 s later. Five of six are four fifths: the
+/// program goes on when the driver next looks, every 0.1 s from a whole second on.
 #[test]
 fn executors_start_when_heartbeats_meet() {
     for seed in 1..=5 {
@@ -56,8 +56,8 @@ fn executors_start_when_heartbeats_meet() {
 }
 
 /// Nobody gets two containers for one heartbeat of a node, and no node holds more than fits: 8 GiB are four executors,
-/// three beside the ApplicationMaster. Of twenty that are asked for fifteen come, fewer than four fifths: the program goes
-/// on after 30 s.
+/// three beside the ApplicationMaster. Of twenty that are asked for fifteen come, fewer than four fifths: the program
+/// goes on after 30 s.
 #[test]
 fn the_program_goes_on_without_those_for_which_there_is_no_room() {
     for seed in 1..=3 {
@@ -87,8 +87,8 @@ fn a_scheduling_thread_does_not_wait_for_nodes() {
     assert!(registered.iter().all(|at| *at > last + 1.19 && *at < last + 0.2 + 1.2 + 0.02), "{registered:?}");
 }
 
-/// Workers with 2 GiB for containers have room for one executor, or for the ApplicationMaster. There are five, and three
-/// executors with a task of 200 s each.
+/// Workers with 2 GiB for containers have room for one executor, or for the ApplicationMaster. There are five, and
+/// three executors with a task of 200 s each.
 const LONG: &str = "[[spark.stage]]\nname = \"a\"\ntasks = 3\nwork = \"200 s\"\n";
 const SMALL: [&str; 3] = ["cluster.workers=5", "mapreduce.node-memory=2 GiB", "spark.yarn.instances=3"];
 
@@ -96,8 +96,8 @@ fn small(sets: &[&str], faults: &str) -> RunResult {
     on_yarn(&format!("{LONG}{faults}"), &[&SMALL[..], sets].concat())
 }
 
-/// The node of an executor, and that of the ApplicationMaster: the run is the same until the fault. It runs where the next
-/// executor does not, if there is one on each other node.
+/// The node of an executor, and that of the ApplicationMaster: the run is the same until the fault. It runs where the
+/// next executor does not, if there is one on each other node.
 fn nodes(sets: &[&str]) -> (u32, u32) {
     let three = small(sets, "");
     let four = small(&[sets, &["spark.yarn.instances=4"]].concat(), "");
@@ -121,10 +121,10 @@ fn replaced(app: &SparkApplication) -> (f64, f64) {
     (lost, last)
 }
 
-/// A node dies in silence at 20 s. The driver last heard of its executor between its registration and then, and looks every
-/// 60 s for those that were silent for more than 120 s: at 180 s. It has the ApplicationMaster replace it, which speaks to
-/// the ResourceManager every 3 s while nothing is missing; a node speaks within a second, and the ApplicationMaster again
-/// 0.2, 0.6 or 1.4 s after it asked.
+/// A node dies in silence at 20 s. The driver last heard of its executor between its registration and then, and looks
+/// every 60 s for those that were silent for more than 120 s: at 180 s. It has the ApplicationMaster replace it, which
+/// speaks to the ResourceManager every 3 s while nothing is missing; a node speaks within a second, and the
+/// ApplicationMaster again 0.2, 0.6 or 1.4 s after it asked.
 #[test]
 fn a_silent_executor_is_replaced() {
     for seed in 1..=3 {
@@ -136,9 +136,9 @@ fn a_silent_executor_is_replaced() {
     }
 }
 
-/// The ResourceManager gives nodes up after 30 s, for which it looks every 10 s: at 50 s, as the last heartbeat was in the
-/// second before 20 s. The ApplicationMaster hears it when it next speaks, within 3 s, and tells the driver; it asks for
-/// another executor 3 s later, as nothing was missing when it heard (`updateResourceRequests` comes first).
+/// The ResourceManager gives nodes up after 30 s, for which it looks every 10 s: at 50 s, as the last heartbeat was in
+/// the second before 20 s. The ApplicationMaster hears it when it next speaks, within 3 s, and tells the driver; it
+/// asks for another executor 3 s later, as nothing was missing when it heard (`updateResourceRequests` comes first).
 #[test]
 fn a_lost_node_is_known_from_the_resource_manager() {
     let sets = ["mapreduce.node-expiry=30 s"];
@@ -156,8 +156,8 @@ fn a_node_that_is_back_has_lost_its_containers() {
 }
 
 /// The ApplicationMaster's node dies; the ResourceManager knows at 50 s, and has its executors stopped at their nodes'
-/// next heartbeats. Another one is up within a second and 1.2 s; the driver then gives the executors up and is given three
-/// new ones, on which all begins anew. With one attempt the application fails.
+/// next heartbeats. Another one is up within a second and 1.2 s; the driver then gives the executors up and is given
+/// three new ones, on which all begins anew. With one attempt the application fails.
 #[test]
 fn an_application_master_that_is_lost_starts_again() {
     let sets = ["mapreduce.node-expiry=30 s"];
@@ -193,8 +193,8 @@ fn a_shuffle_on_yarn_moves_the_same_bytes() {
     assert_eq!(packets.violations().count(), 0);
 }
 
-/// A recorded word count, whose log says `yarn` in place of its standalone cluster: as many executors are on each host as
-/// were, and what was recorded comes out again.
+/// A recorded word count, whose log says `yarn` in place of its standalone cluster: as many executors are on each host
+/// as were, and what was recorded comes out again.
 #[test]
 fn a_log_of_yarn_is_predicted_on_yarn() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../history/tests/spark");

@@ -161,8 +161,8 @@ fn a_task_waits_for_the_executor_that_keeps_its_data() {
     assert_eq!(set.levels(), [Locality::Node, Locality::Any]);
 }
 
-/// On YARN: three nodes of which the first two are in a rack; a task prefers the first. It waits 3 s for that node, and then
-/// 3 s for the rack. Without executors in the rack there is no such level.
+/// On YARN: three nodes of which the first two are in a rack; a task prefers the first. It waits 3 s for that node, and
+/// then 3 s for the rack. Without executors in the rack there is no such level.
 #[test]
 fn racks_are_between_nodes_and_anywhere() {
     let racks = || std::sync::Arc::from([0, 0, 1]);

@@ -214,7 +214,7 @@ const CONTROLS: [(Control, &str); 8] = [
 ];
 
 /// Keys of which the testbed can do nothing.
-const REFUSED: [(&str, &str); 19] = [
+const REFUSED: [(&str, &str); 20] = [
     ("mobility", "the testbed's nodes do not move"),
     ("traffic", "the testbed carries no traffic besides Hadoop's"),
     ("network.link", "the testbed is a star: nodes' links are all that there are"),
@@ -234,6 +234,7 @@ const REFUSED: [(&str, &str); 19] = [
     ("mapreduce.data-scale", "the testbed's jobs have the size that they are given"),
     ("mapreduce.map-slots", "slots are Hadoop 1's"),
     ("mapreduce.reduce-slots", "slots are Hadoop 1's"),
+    ("spark.yarn", "the testbed runs Spark standalone, without YARN beside it"),
 ];
 
 /// The word for a kind of links.
@@ -281,6 +282,7 @@ mod tests {
             ),
             ("[object-store]\n[job]\ninput-store = \"object-store\"\n", "the testbed's store speaks no TLS"),
             ("[network]\nmss = \"500 B\"\n[job]\n", "s.toml:2:7: the testbed's TCP takes the segment size"),
+            ("[spark.yarn]\n[[spark.stage]]\nname = \"a\"\n", "s.toml:1:1: the testbed runs Spark standalone"),
             ("[mapreduce]\nscheduler = \"fair\"\n[job]\n", "s.toml:2:13: the testbed has the CapacityScheduler"),
         ] {
             let said = problems(text);
