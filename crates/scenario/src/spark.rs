@@ -54,7 +54,8 @@ section! {
         /// Cores of each, which are tasks at once (`spark.executor.cores`).
         executor_cores: u32 = 1, 1..=4_096;
         /// How long a stage waits for a core on the node of its data before it takes one elsewhere
-        /// (`spark.locality.wait`). A standalone cluster knows no racks; on YARN it waits as long for a core in the rack.
+        /// (`spark.locality.wait`). A standalone cluster knows no racks; on YARN it waits as long for a core in the
+        /// rack.
         locality_wait: Time = Time::from_secs(3), TIMES;
         /// How long a stage waits for a core on the node of its data. Left out: `locality-wait`
         /// (`spark.locality.wait.node`).

@@ -1,5 +1,5 @@
-//! An application of Spark, standalone or on YARN, as a pure state machine beside `hadoop`'s: it drives a [`hadoop::Cluster`] from
-//! outside, on whose nodes, disks, connections and HDFS it runs.
+//! An application of Spark, standalone or on YARN, as a pure state machine beside `hadoop`'s: it drives a
+//! [`hadoop::Cluster`] from outside, on whose nodes, disks, connections and HDFS it runs.
 //!
 //! [`Spark::on_start`], [`Spark::on_down`] and [`Spark::on_news`] take the cluster's [`Platform`](hadoop::Platform) and
 //! what has happened there; what they ask for comes back as news. `docs/models/spark.md` has the sources.

@@ -171,7 +171,7 @@ impl Spark {
             News::HeartbeatOver(container) => self.on_allocation(platform, container),
             News::StartFailed { container, last } => self.on_start_failed(platform, container, last),
             News::MasterLost { lost, again: false } => {
-                self.fail(platform, format!("its ApplicationMaster was lost {lost} times"));
+                self.fail(platform, format!("its ApplicationMaster was lost; attempts: {lost}"));
             }
             News::Finished => platform.ctx.finish(),
             News::Started(_) | News::Completed(_) | News::MasterLost { again: true, .. } => {}

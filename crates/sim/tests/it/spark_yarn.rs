@@ -174,7 +174,7 @@ fn an_application_master_that_is_lost_starts_again() {
     near(app.finish.expect("an end").as_secs_f64(), last + 200.0, 0.05);
     let once = small(&[sets[0], "spark.yarn.max-attempts=1"], &fault(node, "")).spark.expect("an application");
     assert_eq!(once.state, JobState::Failed);
-    assert_eq!(once.reason, "its ApplicationMaster was lost 1 times");
+    assert_eq!(once.reason, "its ApplicationMaster was lost; attempts: 1");
 }
 
 /// Blocks, shuffles and books are those of a standalone application; a run with packets and one by flows agree.
