@@ -100,6 +100,8 @@ impl Spark {
         for task in 0..preferred.len() {
             set.prefer(task, self.keepers(number, task), self.config.locality_wait_process);
         }
+        let changes = self.config.yarn.is_some() || self.executors.iter().any(|executor| executor.is_lost);
+        let alive = changes.then(|| self.nodes_of_executors());
         let stage = &mut self.stages[number];
         stage.record.submit.get_or_insert(platform.ctx.now);
         stage.record.attempts += 1;
@@ -107,10 +109,9 @@ impl Spark {
         for done in (0..stage.spec.tasks.len()).filter(|index| stage.has(*index)) {
             set.drop(done);
         }
-        if self.config.yarn.is_some() || self.executors.iter().any(|executor| executor.is_lost) {
-            let alive = |node| self.executors.iter().any(|executor| executor.node == node && executor.is_up());
+        if let Some(alive) = alive {
             let lost = |executor: usize| self.executors[executor].is_lost;
-            set.recompute(self.config.locality_wait, alive, lost);
+            set.recompute(self.config.locality_wait, |node| alive.contains(&node), lost);
         }
         let is_done = set.waiting() == 0;
         stage.attempts = Attempts::new(set.waiting());

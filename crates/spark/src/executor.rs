@@ -34,9 +34,10 @@ pub struct Executor {
     pub is_lost: bool,
     /// The driver has lost its connection, and gives it no more tasks.
     pub is_disabled: bool,
-    /// On YARN: its container, when that was granted, and when the driver knew of the executor.
+    /// On YARN: its container, and when that was granted.
     pub container: Option<ContainerId>,
     pub granted: Option<Time>,
+    /// When the driver knew of it.
     pub registered: Option<Time>,
     /// When the driver knew that it was lost.
     pub lost: Option<Time>,

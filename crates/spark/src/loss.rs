@@ -11,6 +11,7 @@ use crate::record::TaskEnd;
 use crate::serve::{FetchId, bytes};
 use crate::task::Step;
 use hadoop::{ConnId, End, NodeId, Platform};
+use std::collections::BTreeSet;
 use units::Time;
 
 /// How often a Worker is heard of: a quarter of `spark.worker.timeout`.
@@ -290,9 +291,17 @@ impl Spark {
         self.offer_all(platform);
     }
 
+    /// Nodes on which executors are, as far as the driver knows.
+    pub(crate) fn nodes_of_executors(&self) -> BTreeSet<NodeId> {
+        self.executors.iter().filter(|executor| executor.is_up()).map(|executor| executor.node).collect()
+    }
+
     /// Executors have come or gone: the levels of the stages' tasks that wait.
     pub(crate) fn recompute_levels(&mut self) {
-        let alive: Vec<NodeId> = self.executors.iter().filter(|of| of.is_up()).map(|of| of.node).collect();
+        if self.stages.iter().all(|stage| stage.set.is_none()) {
+            return;
+        }
+        let alive = self.nodes_of_executors();
         for set in self.stages.iter_mut().filter_map(|stage| stage.set.as_mut()) {
             let lost = |executor: usize| self.executors[executor].is_lost;
             set.recompute(self.config.locality_wait, |node| alive.contains(&node), lost);

@@ -179,9 +179,9 @@ impl TaskSet {
         let now = self.levels[self.level].0;
         let waits = |queue: &VecDeque<usize>| queue.iter().any(|task| self.waits[*task]);
         let on_nodes = self.of_node.iter().any(|(node, queue)| has_executors(*node) && waits(queue));
-        let with_executors =
-            |rack: u32| (0..).zip(&*self.racks).any(|(node, of)| *of == rack && has_executors(NodeId(node)));
-        let in_racks = self.of_rack.iter().any(|(rack, queue)| with_executors(*rack) && waits(queue));
+        let nodes = (0..).zip(&*self.racks).filter(|(node, _)| has_executors(NodeId(*node)));
+        let racks: BTreeSet<u32> = nodes.map(|(_, rack)| *rack).collect();
+        let in_racks = self.of_rack.iter().any(|(rack, queue)| racks.contains(rack) && waits(queue));
         let kept = self.of_executor.iter().any(|(executor, queue)| !is_lost(*executor) && waits(queue));
         let (process, rack) = (kept.then_some(self.process_wait), in_racks.then_some(self.rack_wait));
         self.levels = levels(process, on_nodes.then_some(wait), rack, waits(&self.without));
