@@ -388,8 +388,7 @@ impl Check<'_> {
             ("am-memory", mapreduce.am_memory, true),
         ];
         for (key, memory, used) in containers {
-            let unit = mapreduce.minimum_allocation.get();
-            let granted = Bytes::new(memory.get().div_ceil(unit) * unit);
+            let granted = mapreduce.granted(memory);
             if used && granted > largest {
                 let key_path = format!("mapreduce.{key}");
                 let path = if self.tree.get(&key_path).is_some() { &key_path } else { "mapreduce.node-memory" };

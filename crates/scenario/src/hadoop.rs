@@ -402,6 +402,14 @@ choice! {
     }
 }
 
+impl MapReduce {
+    /// Memory of a container as YARN's scheduler grants it: a multiple of the minimum allocation.
+    pub fn granted(&self, memory: Bytes) -> Bytes {
+        let unit = self.minimum_allocation.get();
+        Bytes::new(memory.get().div_ceil(unit).max(1).saturating_mul(unit))
+    }
+}
+
 impl WorkloadKind {
     /// Whether its maps make their input: its splits have no length.
     pub const fn makes_its_input(self) -> bool {

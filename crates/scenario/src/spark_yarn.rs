@@ -93,7 +93,7 @@ struct Room {
 impl Room {
     fn new(scenario: &Scenario, spark: &Spark, yarn: &SparkYarn) -> Self {
         let (master, executor) =
-            (granted(scenario, yarn.am_container()), granted(scenario, spark.executor_container()));
+            (scenario.mapreduce.granted(yarn.am_container()), scenario.mapreduce.granted(spark.executor_container()));
         let vcores = u64::from(scenario.mapreduce.node_vcores);
         let fit = |memory: u64, vcores: u64, (each, cores): (Bytes, u32)| {
             (memory / each.get().max(1)).min(vcores / u64::from(cores.max(1)))
@@ -114,12 +114,6 @@ impl Room {
         let with = self.masters.iter().zip(&self.executors).filter(|(masters, _)| **masters > 0);
         with.map(|(_, (alone, beside))| all - alone + beside).max().unwrap_or(0)
     }
-}
-
-/// Memory of a container as the scheduler grants it.
-fn granted(scenario: &Scenario, memory: Bytes) -> Bytes {
-    let unit = scenario.mapreduce.minimum_allocation.get().max(1);
-    Bytes::new(memory.get().div_ceil(unit).max(1) * unit)
 }
 
 /// What is wrong with an application on YARN.
@@ -159,7 +153,7 @@ pub(super) fn check(check: &mut Check<'_>, spark: &Spark) {
         let message = format!(
             "the container of {whose} (granted {}, vcores: {cores}) fits on no worker: the largest offers {}, vcores: \
              {vcores}",
-            granted(scenario, memory).exact(),
+            scenario.mapreduce.granted(memory).exact(),
             largest.exact()
         );
         let path = if check.states(key) { key } else { "spark.yarn" };

@@ -326,10 +326,8 @@ pub(super) fn room(
         notes.insert("mapreduce.map-slots".into(), ran.into());
         notes.insert("mapreduce.reduce-slots".into(), ran.into());
     } else {
-        let unit = settings.minimum_allocation.get();
-        let granted = |memory: Bytes| Bytes::new(memory.get().div_ceil(unit) * unit);
-        let task = granted(settings.map_memory).max(granted(settings.reduce_memory));
-        let needs = (task * u64::from(both.max(1))).max(granted(settings.am_memory));
+        let task = settings.granted(settings.map_memory).max(settings.granted(settings.reduce_memory));
+        let needs = (task * u64::from(both.max(1))).max(settings.granted(settings.am_memory));
         settings.node_memory = Some(match settings.node_memory {
             Some(known) => known.max(needs),
             None => needs,

@@ -20,8 +20,7 @@ pub(super) fn on_yarn(of: &Application, scenario: &mut Scenario, spark: &mut Spa
     let each = spark.executors;
     yarn.instances = each.saturating_mul(scenario.cluster.workers).clamp(1, 100_000);
     containers(of, spark, &mut yarn);
-    let unit = scenario.mapreduce.minimum_allocation.get().max(1);
-    let granted = |memory: Bytes| memory.get().div_ceil(unit).max(1).saturating_mul(unit);
+    let granted = |memory| scenario.mapreduce.granted(memory).get();
     let (cores, am_cores) = (spark.executor_cores, yarn.am_cores);
     let am = granted(yarn.am_container());
     spark.yarn = Some(yarn);

@@ -109,9 +109,8 @@ impl<'a> JobView<'a> {
         if !self.is_yarn() {
             return self.workers() * if map { settings.map_slots } else { settings.reduce_slots };
         }
-        let step = settings.minimum_allocation.get().max(1);
         let wanted = if map { settings.map_memory } else { settings.reduce_memory };
-        let container = wanted.get().div_ceil(step).max(1) * step;
+        let container = settings.granted(wanted).get();
         let fits = |node: &scenario::NodeSpec| {
             let memory = settings.node_memory.unwrap_or_else(|| self.scenario.node_memory(node));
             u32::try_from(memory.get() / container).unwrap_or(u32::MAX).min(settings.node_vcores)
