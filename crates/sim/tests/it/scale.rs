@@ -7,11 +7,12 @@ use sim::world::World;
 use std::process::Command;
 use units::{BitRate, Time};
 
-/// Memory of this process that is there, in bytes: what allocators add to what is asked for is counted. `smaps_rollup`
-/// is exact; `VmRSS` lags by up to 64 pages for each processor (proc(5)), which is more than 8 bytes a connection.
+/// Memory of this process that is there, in bytes: what allocators add to what is asked for is counted, pages of the
+/// program's own code are not, which come as it first runs them. `smaps_rollup` is exact; `VmRSS` and `RssAnon` lag by
+/// up to 64 pages for each processor (proc(5)), which is more than 8 bytes a connection.
 fn resident() -> f64 {
     let maps = std::fs::read_to_string("/proc/self/smaps_rollup").expect("Linux tells");
-    let line = maps.lines().find_map(|line| line.strip_prefix("Rss:")).expect("a line");
+    let line = maps.lines().find_map(|line| line.strip_prefix("Anonymous:")).expect("a line");
     line.trim().trim_end_matches(" kB").parse::<f64>().expect("a number") * 1024.0
 }
 
