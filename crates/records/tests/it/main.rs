@@ -2,6 +2,7 @@
 
 mod avro;
 mod fuzz;
+mod memory;
 mod parquet;
 mod sequence;
 mod support;
