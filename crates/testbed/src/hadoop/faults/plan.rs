@@ -1,5 +1,6 @@
 //! A scenario's faults as a testbed makes them, and those that it cannot make.
 
+use crate::hadoop::daemons::Engine;
 use scenario::{Check, Fault, Scenario, node_name, node_number};
 use units::{BitRate, Time};
 
@@ -144,7 +145,7 @@ pub fn check(check: &mut Check<'_>) {
             (None, None) if name == "master" => {
                 says("node", "without its master the testbed has neither HDFS nor YARN", "a worker");
             }
-            (None, None) if scenario.spark.is_some() && fault.down_for.is_some() => {
+            (None, None) if Engine::of(scenario) == Engine::Spark && fault.down_for.is_some() => {
                 let message = "a Worker of Spark that comes back is given new executors, which no simulation has";
                 says("down-for", message, "leave it out: the node stays away until the application has ended");
             }
@@ -214,5 +215,7 @@ mod tests {
         assert!(said.contains("s.toml:3:12: a Worker of Spark that comes back"), "{said}");
         let for_good = spark.replace("down-for = \"9 s\"\n", "");
         assert!(Scenario::parse_with("s.toml", &for_good, &[], check).is_ok(), "a Worker that stays away");
+        let on_yarn = spark.replace("[spark]\n", "[spark.yarn]\n");
+        assert!(Scenario::parse_with("s.toml", &on_yarn, &[], check).is_ok(), "NodeManagers come back");
     }
 }
