@@ -121,7 +121,8 @@ pub struct Yarn {
     pub is_running: bool,
     /// When the driver asked for it.
     submitted: Time,
-    /// When the program could go on.
+    /// When the first `ApplicationMaster` spoke to the driver, and when the program could go on.
+    came: Option<Time>,
     ready: Option<Time>,
     /// The `ApplicationMaster`'s connection as the driver knows it.
     known_master: Option<ConnId>,
@@ -230,6 +231,7 @@ impl Spark {
     /// An `ApplicationMaster` says that it is there. If it is not the first, what the driver knows is of an attempt
     /// whose containers are gone (`YarnSchedulerBackend.reset`).
     fn on_hello(&mut self, platform: &mut Platform, conn: ConnId) {
+        self.yarn.came.get_or_insert(platform.ctx.now);
         if self.yarn.known_master.replace(conn).is_some() || self.executors.iter().any(Executor::is_up) {
             for executor in 0..self.executors.len() {
                 self.lose(platform, executor, true);
@@ -398,6 +400,10 @@ impl Spark {
         }
     }
 
+    /// When its first `ApplicationMaster` spoke to the driver, on YARN.
+    pub const fn master(&self) -> Option<Time> {
+        self.yarn.came
+    }
     /// When the program could go on, on YARN.
     pub const fn ready(&self) -> Option<Time> {
         self.yarn.ready
