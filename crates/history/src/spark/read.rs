@@ -116,7 +116,8 @@ impl LogReader {
             }
             "SparkListenerBlockManagerAdded" => self.manager(parse(line)?)?,
             "SparkListenerExecutorAdded" => self.executor(parse(line)?)?,
-            "SparkListenerMiscellaneousProcessAdded" => {
+            // Spark has no short name for it.
+            "org.apache.spark.scheduler.SparkListenerMiscellaneousProcessAdded" => {
                 let process = parse::<event::MiscellaneousProcessAdded>(line)?;
                 if process.id == "yarn-am" {
                     self.application.master_ms.get_or_insert(process.at);

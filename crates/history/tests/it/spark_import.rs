@@ -382,7 +382,8 @@ fn an_application_of_yarn_stays_on_yarn() {
 fn the_start_of_executors_on_yarn_is_that_of_the_log() {
     let usual =
         log(&mut |value| value).replace("\"spark.locality.wait\"", "\"spark.master\":\"yarn\",\"spark.locality.wait\"");
-    let master = "{\"Event\":\"SparkListenerMiscellaneousProcessAdded\",\"time\":400,\"processId\":\"yarn-am\",\"Info\":{}}\n";
+    let master = "{\"Event\":\"org.apache.spark.scheduler.SparkListenerMiscellaneousProcessAdded\",\"time\":400,\
+        \"processId\":\"yarn-am\",\"info\":{}}\n";
     let of = |text: &str, cluster: &str| imported(text, Some(cluster)).unwrap();
     let with = |cluster: &str| of(&format!("{usual}{master}"), cluster);
     let own = with("");
