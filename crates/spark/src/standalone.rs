@@ -205,7 +205,8 @@ impl Spark {
     /// wait for ever.
     pub(crate) fn look_for_workers(&mut self, platform: &mut Platform) {
         let started = |worker: &Worker| worker.executors.len() as u64;
-        let will_have = |worker: &Worker| !worker.is_gone && (worker.room > 0 || u64::from(worker.launched) > started(worker));
+        let will_have =
+            |worker: &Worker| !worker.is_gone && (worker.room > 0 || u64::from(worker.launched) > started(worker));
         if self.executors.iter().all(|executor| executor.is_lost)
             && !self.standalone.workers.iter().any(will_have)
             && platform.ctx.now >= self.config.returns

@@ -399,7 +399,10 @@ fn the_start_of_executors_on_yarn_is_that_of_the_log() {
     assert_eq!(of(&later, "[mapreduce]\nasynchronous = true\n").scenario.mapreduce.jvm_start, Time::from_ms(700));
     // A cluster that is known has the room that it says; what no log tells is as ever.
     let known = with("[mapreduce]\nnode-memory = \"9 GiB\"\nnode-vcores = 5\n[spark.yarn]\n");
-    assert_eq!((known.scenario.mapreduce.node_memory, known.scenario.mapreduce.node_vcores), (Some(Bytes::from_mib(9 << 10)), 5));
+    assert_eq!(
+        (known.scenario.mapreduce.node_memory, known.scenario.mapreduce.node_vcores),
+        (Some(Bytes::from_mib(9 << 10)), 5)
+    );
     let untold = of(&usual, "");
     assert_eq!((untold.recorded.executors, untold.scenario.mapreduce.jvm_start), (None, Time::from_ms(1_200)));
     assert_eq!(untold.scenario.spark.unwrap().pause[0], Time::ZERO);

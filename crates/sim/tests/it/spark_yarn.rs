@@ -223,7 +223,8 @@ fn an_application_of_a_real_yarn_is_reproduced() {
     let last = imported.recorded.executors.expect("executors");
     near(last, 9.424, 1e-9);
     let app = spark(&result);
-    let came = registered(app).into_iter().fold(0.0, f64::max) - app.master.expect("an ApplicationMaster").as_secs_f64();
+    let came =
+        registered(app).into_iter().fold(0.0, f64::max) - app.master.expect("an ApplicationMaster").as_secs_f64();
     near(came, last, 0.1 * last);
     near(took(&result), imported.recorded.took, 0.1 * imported.recorded.took);
     let nodes: std::collections::BTreeSet<u32> = app.executors.iter().map(|executor| executor.node.0).collect();
