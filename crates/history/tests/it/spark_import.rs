@@ -375,9 +375,9 @@ fn an_application_of_yarn_stays_on_yarn() {
     assert_eq!(memory, Some(Bytes::from_mib(8 << 10)));
 }
 
-/// Executors are there at 1,100 ms and the first job is submitted at 2,000. The ApplicationMaster was there at 400 ms, and
-/// a process begins 0.2 s later: on a core of its own its start is 0.5 s of work, on one that both share half of that. If
-/// four fifths suffice both have to be there, if a half does one: the program goes on for 0.9 s.
+/// Executors are there at 1,100 ms and the first job is submitted at 2,000. The ApplicationMaster was there at 400 ms,
+/// and a process begins 0.2 s later: on a core of its own its start is 0.5 s of work, on one that both share half of
+/// that. Four fifths of two are two: both had to be there, and the program took 0.9 s from then on.
 #[test]
 fn the_start_of_executors_on_yarn_is_that_of_the_log() {
     let usual =

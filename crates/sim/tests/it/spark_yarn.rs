@@ -215,8 +215,8 @@ fn a_log_of_yarn_is_predicted_on_yarn() {
     assert!((took / imported.recorded.took - 1.0).abs() < 0.1, "{took}, recorded {}", imported.recorded.took);
 }
 
-/// An application that ran on a real YARN: its executors were there 6.6 to 9.4 s after the ApplicationMaster, two cores for
-/// four of them. As a whole, and until its last executor is there, it is met within 10 %.
+/// An application that ran on a real YARN: its executors were there 6.6 to 9.4 s after the ApplicationMaster, two cores
+/// for four of them. As a whole, and until its last executor is there, it is met within 10 %.
 #[test]
 fn an_application_of_a_real_yarn_is_reproduced() {
     let (imported, result) = recorded("wordcount-yarn-50mbit.zstd", "cluster-yarn-50mbit.toml");

@@ -352,7 +352,8 @@ impl Cluster {
     }
 }
 
-/// How often a host repeats what ends a connection that no process has any more; 0 is the kernel's default, eight times.
+/// How often a host repeats what ends a connection that no process has any more; 0 is the kernel's default, eight
+/// times.
 fn set_orphan_retries(host: &Host, retries: &str) -> Result<(), HadoopError> {
     let what = || HadoopError::system(format!("set up {} for a crash", host.name()));
     host.within(|| fs::write("/proc/sys/net/ipv4/tcp_orphan_retries", retries)).map_err(what())?.map_err(what())
