@@ -10,8 +10,8 @@ use units::Time;
 const LONG: &str = "[[spark.stage]]\nname = \"a\"\ntasks = 4\nwork = \"200 s\"\n";
 
 fn run(stages: &str, faults: &[&str], sets: &[&str]) -> RunResult {
-    let faults: String = faults.iter().map(|fault| format!("[[faults]]\n{fault}\n")).collect();
-    run_on_four(&format!("{stages}{faults}"), &[&["mapreduce.jvm-start=1 s"], sets].concat())
+    let faults: Vec<String> = faults.iter().map(|fault| format!("[[faults]]\n{fault}\n")).collect();
+    run_on_four(&format!("{stages}{}", faults.concat()), &[&["mapreduce.jvm-start=1 s"], sets].concat())
 }
 
 fn lost(app: &SparkApplication) -> Vec<f64> {
