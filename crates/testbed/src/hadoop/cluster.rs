@@ -128,7 +128,7 @@ impl Cluster {
             cluster.start_store(of, plan.scenario.run.seed, key)?;
         }
         let (first, then): (&[Kind], &[Kind]) = match engine {
-            Engine::Yarn => {
+            Engine::Yarn | Engine::SparkOnYarn => {
                 say("starting YARN, formatting HDFS");
                 (&[Kind::ResourceManager, Kind::NodeManager], &[Kind::NameNode, Kind::DataNode, Kind::HistoryServer])
             }
@@ -228,9 +228,11 @@ impl Cluster {
         }
     }
 
-    /// Kills all processes of a worker.
+    /// Kills all processes of a worker. Its kernel lives on, and would tell of their connections' ends once its link is
+    /// up again, which a machine that has lost its power does not: it gives them up at once.
     pub fn crash(&mut self, host: usize) -> Result<(), HadoopError> {
         let host = &self.star.hosts()[host];
+        set_orphan_retries(host, "1")?;
         let failing = || HadoopError::system(format!("kill the processes of {}", host.name()));
         // A NodeManager may be starting a task just now: until there is none.
         for _ in 0..100 {
@@ -251,6 +253,7 @@ impl Cluster {
 
     /// Starts the daemons of a worker again.
     pub fn restart(&mut self, host: usize) -> Result<(), HadoopError> {
+        set_orphan_retries(&self.star.hosts()[host], "0")?;
         self.engine.of_worker().iter().try_for_each(|kind| self.start_at(host, *kind))?;
         let daemons = self.daemon_records();
         if let Some(ready) = &mut self.ready {
@@ -287,7 +290,8 @@ impl Cluster {
         }
     }
 
-    /// Waits until every worker is there for HDFS and for what runs jobs, and the history server answers.
+    /// Waits until every worker is there for HDFS and for what runs jobs, and the history server, if there is one,
+    /// answers.
     fn wait(&mut self, clock: &Clock, stop: &(dyn Fn() -> bool + Sync)) -> Result<(), HadoopError> {
         let store = self.store_address();
         let workers = self.star.hosts().iter().enumerate().filter(|(index, host)| is_worker(*index, host.name()));
@@ -348,6 +352,13 @@ impl Cluster {
     }
 }
 
+/// How often a host repeats what ends a connection that no process has any more; 0 is the kernel's default, eight
+/// times.
+fn set_orphan_retries(host: &Host, retries: &str) -> Result<(), HadoopError> {
+    let what = || HadoopError::system(format!("set up {} for a crash", host.name()));
+    host.within(|| fs::write("/proc/sys/net/ipv4/tcp_orphan_retries", retries)).map_err(what())?.map_err(what())
+}
+
 /// Waits for children that were left to this process and are none of these daemons.
 fn reap(daemons: &[Daemon]) {
     let Ok(tasks) = fs::read_dir("/proc/self/task") else { return };
@@ -380,12 +391,12 @@ fn waits_for(master: &Host, engine: Engine, workers: u64, store: Option<(Ipv4Add
         return Some("HDFS");
     }
     match engine {
-        Engine::Yarn => {
+        Engine::Yarn | Engine::SparkOnYarn => {
             let metrics = at(RESOURCE_MANAGER_HTTP, "/ws/v1/cluster/metrics");
             if metrics.and_then(|metrics| metrics["clusterMetrics"]["activeNodes"].as_u64()) != Some(workers) {
                 return Some("YARN");
             }
-            if at(HISTORY_HTTP, "/ws/v1/history/info").is_none() {
+            if engine == Engine::Yarn && at(HISTORY_HTTP, "/ws/v1/history/info").is_none() {
                 return Some("the history server");
             }
         }
