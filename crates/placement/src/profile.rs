@@ -7,11 +7,16 @@ use crate::histogram::{HeavyKey, HeavyKeys, hash_of_part};
 use crate::key::{Hint, Keys};
 use crate::pairs::PairSample;
 use crate::recent::Recent;
-use crate::record::TooLong;
+use crate::record::{TooLong, each_line, without_return};
+use crate::words::Bounds;
+use memchr::{memchr, memrchr};
+use std::ops::Range;
 use thiserror::Error;
 
 /// Counters for heavy keys: four times the keys that could each weigh a 1/16 of the mean of 64 nodes.
 const COUNTERS: usize = 4096;
+/// Keys of a record that are looked up together.
+const TOGETHER: usize = 1024;
 /// A separator and a line end beside a pair that is a record of its own.
 const BETWEEN: u64 = 2;
 /// Bytes of a record that a message shows.
@@ -70,8 +75,9 @@ pub struct Profile<H> {
     /// Bytes of a pair's value; `None` is those of the whole record.
     value: Option<u64>,
     keys: Keys,
-    /// Of the present record's keys.
+    /// Of the present keys.
     hashes: Vec<u64>,
+    bounds: Bounds,
     /// Records read.
     pub records: u64,
     /// Their bytes, with line ends.
@@ -110,6 +116,7 @@ impl<H: Hint> Profile<H> {
             value,
             keys: Keys::new(),
             hashes: Vec::new(),
+            bounds: Bounds::default(),
             records: 0,
             bytes: 0,
             unkeyed: 0,
@@ -153,10 +160,7 @@ impl<H: Hint> Profile<H> {
         self.bytes += length;
         let count = keys.len() as u64;
         if count == 0 {
-            self.unkeyed += 1;
-            if self.without_key.is_none() {
-                self.without_key = Some(shown(record));
-            }
+            self.no_key(record);
             return Ok(());
         }
         self.pairs += count;
@@ -167,7 +171,7 @@ impl<H: Hint> Profile<H> {
 
     #[inline]
     fn one_key(&mut self, record: &[u8], keys: &Keys, length: u64) -> Result<(), ScanError> {
-        let Some((text, range)) = keys.parts(record).next() else { return Ok(()) };
+        let (text, range) = keys.part(0, record);
         let hash = hash_of_part(text, range.start, range.end);
         let own = range.len() as u64;
         let pair = self.bucketing.key_type().fixed_bytes().unwrap_or(own) + self.value.unwrap_or(length);
@@ -176,7 +180,7 @@ impl<H: Hint> Profile<H> {
             Layout::Split => pair + BETWEEN,
             Layout::Projected => own + 1,
         };
-        let bucket = self.bucket(hash, stored, || text.get(range).unwrap_or_default(), record)?;
+        let bucket = self.bucket(hash, stored, || (text, range), record)?;
         self.sample.record(&[hash]);
         self.exchange += pair;
         self.at_home += pair;
@@ -186,52 +190,133 @@ impl<H: Hint> Profile<H> {
 
     /// Keys are hashed one after the other before the first of them is looked up: their places in memory are then
     /// fetched side by side, where a lookup that goes astray would wait for each.
-    #[inline]
     fn several_keys(&mut self, record: &[u8], keys: &Keys, length: u64) -> Result<(), ScanError> {
-        let value = self.value.unwrap_or(length);
-        let fixed = self.bucketing.key_type().fixed_bytes();
-        let bytes = |key: usize| fixed.unwrap_or(key as u64);
+        let mut hashes = std::mem::take(&mut self.hashes);
+        let mut home = None;
+        for begin in (0..keys.len()).step_by(TOGETHER) {
+            let some = begin..keys.len().min(begin + TOGETHER);
+            hashes.clear();
+            hashes.extend(some.map(|number| {
+                let (text, range) = keys.part(number, record);
+                hash_of_part(text, range.start, range.end)
+            }));
+            self.recent.fetch(&hashes);
+            self.some_keys(&mut home, &hashes, |number| keys.part(begin + number, record), record, length)?;
+        }
+        self.sample.end();
+        self.hashes = hashes;
+        Ok(())
+    }
+
+    /// Takes whole lines, each a record.
+    ///
+    /// # Errors
+    ///
+    /// If a key is no value of the type.
+    pub fn lines(&mut self, mut lines: &[u8]) -> Result<(), ScanError> {
+        if !self.hint.is_words() {
+            return each_line(lines, |record, length| self.record(record, length));
+        }
+        let mut bounds = std::mem::take(&mut self.bounds);
+        let mut done = Ok(());
+        while !lines.is_empty() && done.is_ok() {
+            let fit = memrchr(b'\n', &lines[..lines.len().min(Bounds::ROOM)]);
+            let end = fit.or_else(|| memchr(b'\n', lines)).map_or(lines.len(), |end| end + 1);
+            let (some, rest) = lines.split_at(end);
+            done = match fit {
+                Some(_) => self.lines_of_words(some, &mut bounds),
+                None => each_line(some, |record, length| self.record(record, length)),
+            };
+            lines = rest;
+        }
+        self.bounds = bounds;
+        done
+    }
+
+    fn lines_of_words(&mut self, text: &[u8], bounds: &mut Bounds) -> Result<(), ScanError> {
         let mut hashes = std::mem::take(&mut self.hashes);
         hashes.clear();
-        match keys.of_record() {
-            Some(ranges) => hashes.extend(ranges.map(|range| hash_of_part(record, range.start, range.end))),
-            None => hashes.extend(keys.parts(record).map(|(text, range)| hash_of_part(text, range.start, range.end))),
+        bounds.find(text);
+        let words = bounds.words();
+        hashes.extend(words.iter().map(|[begin, end]| hash_of_part(text, *begin as usize, *end as usize)));
+        self.recent.fetch(&hashes);
+        let (mut begin, mut first) = (0, 0);
+        for line in bounds.lines() {
+            let record = without_return(&text[begin..line.end - 1]);
+            let length = (line.end - begin) as u64;
+            self.records += 1;
+            self.bytes += length;
+            let count = (line.words - first) as u64;
+            if count == 0 {
+                self.no_key(record);
+            } else {
+                self.pairs += count;
+                self.most_keys = self.most_keys.max(count);
+                self.several += u64::from(count > 1);
+                let words = &words[first..line.words];
+                let word = |number: usize| {
+                    let [begin, end] = words[number];
+                    (text, begin as usize..end as usize)
+                };
+                self.some_keys(&mut None, &hashes[first..line.words], word, record, length)?;
+                self.sample.end();
+            }
+            (begin, first) = (line.end, line.words);
         }
-        for hash in &hashes {
-            self.recent.fetch(*hash);
-        }
-        let exchange = hashes.len() as u64 * (fixed.unwrap_or(0) + value) + fixed.map_or(keys.bytes(), |_| 0);
-        self.sample.record(&hashes);
+        self.hashes = hashes;
+        Ok(())
+    }
+
+    /// Takes some keys of a record, behind one another, by their hashes. `home` is the bucket of the record's first key.
+    #[inline]
+    fn some_keys<'a>(
+        &mut self,
+        home: &mut Option<u32>,
+        hashes: &[u64],
+        key: impl Fn(usize) -> (&'a [u8], Range<usize>),
+        record: &[u8],
+        length: u64,
+    ) -> Result<(), ScanError> {
+        let value = self.value.unwrap_or(length);
+        let fixed = self.bucketing.key_type().fixed_bytes();
+        let pair = |number: usize| fixed.unwrap_or(key(number).1.len() as u64) + value;
+        let exchange: u64 = (0..hashes.len()).map(pair).sum();
+        self.sample.keys(hashes);
         self.exchange += exchange;
         match self.layout {
             Layout::Whole => {
-                let mut home = None;
                 for (number, hash) in hashes.iter().enumerate() {
-                    let stored = if number == 0 { length } else { 0 };
-                    let bucket = self.bucket(*hash, stored, || keys.get(number, record), record)?;
-                    if bucket == *home.get_or_insert(bucket) {
-                        self.at_home += bytes(keys.get(number, record).len()) + value;
-                    }
-                    if number == 0 {
+                    let stored = if home.is_none() { length } else { 0 };
+                    let bucket = self.bucket(*hash, stored, || key(number), record)?;
+                    if home.is_none() {
                         self.store(bucket, stored);
+                    }
+                    if bucket == *home.get_or_insert(bucket) {
+                        self.at_home += pair(number);
                     }
                 }
             }
             layout => {
                 self.at_home += exchange;
                 for (number, hash) in hashes.iter().enumerate() {
-                    let key = keys.get(number, record);
                     let stored = match layout {
-                        Layout::Projected => key.len() as u64 + 1,
-                        _ => bytes(key.len()) + value + BETWEEN,
+                        Layout::Projected => key(number).1.len() as u64 + 1,
+                        _ => pair(number) + BETWEEN,
                     };
-                    let bucket = self.bucket(*hash, stored, || key, record)?;
+                    let bucket = self.bucket(*hash, stored, || key(number), record)?;
                     self.store(bucket, stored);
                 }
             }
         }
-        self.hashes = hashes;
         Ok(())
+    }
+
+    /// Takes note of a record without a key.
+    fn no_key(&mut self, record: &[u8]) {
+        self.unkeyed += 1;
+        if self.without_key.is_none() {
+            self.without_key = Some(shown(record));
+        }
     }
 
     #[inline]
@@ -246,20 +331,29 @@ impl<H: Hint> Profile<H> {
         &mut self,
         hash: u64,
         weight: u64,
-        key: impl FnOnce() -> &'a [u8],
+        key: impl FnOnce() -> (&'a [u8], Range<usize>),
         record: &[u8],
     ) -> Result<u32, ScanError> {
-        match self.recent.add(hash, weight) {
-            Some(bucket) => Ok(bucket),
-            None => self.rare(hash, key(), weight, record),
+        if let Some(bucket) = self.recent.add(hash, weight) {
+            return Ok(bucket);
         }
+        let (text, range) = key();
+        self.rare(hash, text, range, weight, record)
     }
 
     /// Adds weight to a key that does not come often, or has not yet; its bucket.
     #[inline(never)]
-    fn rare(&mut self, hash: u64, key: &[u8], weight: u64, record: &[u8]) -> Result<u32, ScanError> {
+    fn rare(
+        &mut self,
+        hash: u64,
+        text: &[u8],
+        range: Range<usize>,
+        weight: u64,
+        record: &[u8],
+    ) -> Result<u32, ScanError> {
         self.distinct.add(hash);
-        let bucket = self.bucketing.bucket(key).ok_or_else(|| ScanError::Type {
+        let key = text.get(range.clone()).unwrap_or_default();
+        let bucket = self.bucketing.bucket_of_part(text, range).ok_or_else(|| ScanError::Type {
             key: shown(key),
             of: self.bucketing.key_type(),
             record: shown(record),

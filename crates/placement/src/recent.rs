@@ -50,11 +50,13 @@ impl Recent {
         }
     }
 
-    /// Reads a key's place, so that it is in the core's first cache when it is looked at. The places of a record's keys
-    /// are fetched side by side, where a lookup waits for each before it knows what is next.
+    /// Reads the places of keys, so that they are in the core's first cache when they are looked at. They are fetched
+    /// side by side, where a lookup waits for each before it knows what is next.
     #[inline]
-    pub fn fetch(&self, hash: u64) {
-        std::hint::black_box(self.places[at(hash)].mark);
+    pub fn fetch(&self, hashes: &[u64]) {
+        for hash in hashes {
+            std::hint::black_box(self.places[at(*hash)].mark);
+        }
     }
 
     /// Adds weight to a key that has a place; its bucket.

@@ -32,6 +32,100 @@ pub fn words<T>(text: &[u8], found: &mut Vec<T>, word: impl Fn(Range<usize>) -> 
     }
 }
 
+/// Where words and lines end in a text of whole lines.
+#[derive(Clone, Debug, Default)]
+pub struct Bounds {
+    /// Where each word begins and where it ends, in turns; room for a block more than there can be.
+    bounds: Vec<u32>,
+    found: usize,
+    /// The lines, in their order.
+    lines: Vec<Line>,
+}
+
+/// Where a line ends.
+#[derive(Clone, Copy, Debug)]
+pub struct Line {
+    /// Behind its LF.
+    pub end: usize,
+    /// How many words the text has up to it.
+    pub words: usize,
+}
+
+impl Bounds {
+    /// The longest text.
+    pub const ROOM: usize = 4096;
+
+    /// The lines of the text that was looked through.
+    pub fn lines(&self) -> &[Line] {
+        &self.lines
+    }
+
+    /// The words of the text that was looked through: where each begins and ends.
+    pub fn words(&self) -> &[[u32; 2]] {
+        self.bounds[..self.found].as_chunks().0
+    }
+
+    /// Looks through a text of at most [`Bounds::ROOM`] bytes that ends with a line.
+    #[inline]
+    pub fn find(&mut self, text: &[u8]) {
+        self.bounds.resize(Self::ROOM + BLOCK, 0);
+        self.lines.clear();
+        let (mut found, mut before) = (0, 1);
+        for first in (0..text.len().min(Self::ROOM)).step_by(BLOCK) {
+            let Masks { space, mut line_end } = masks(text, first);
+            let mut bounds = space ^ (space << 1 | before);
+            before = space >> (BLOCK - 1);
+            while line_end != 0 {
+                let up_to = line_end ^ (line_end - 1);
+                line_end &= line_end - 1;
+                let words = (found + (bounds & up_to).count_ones() as usize) / 2;
+                self.lines.push(Line { end: first + up_to.count_ones() as usize, words });
+            }
+            let count = bounds.count_ones() as usize;
+            let Some(room) = self.bounds[found..].first_chunk_mut::<BLOCK>() else { break };
+            // Most blocks have no more: so many are written whatever there are, as a loop's end would be guessed wrong.
+            let (usual, more) = room.split_at_mut(USUAL);
+            let mut next = || {
+                let at = first as u32 + bounds.trailing_zeros();
+                bounds &= bounds.wrapping_sub(1);
+                at
+            };
+            usual.iter_mut().for_each(|bound| *bound = next());
+            if count > USUAL {
+                more[..count - USUAL].iter_mut().for_each(|bound| *bound = next());
+            }
+            found += count;
+        }
+        self.found = found;
+    }
+}
+
+/// Bounds of words in most blocks.
+const USUAL: usize = 24;
+
+/// Which of the bytes of a block are white space, and which end a line.
+struct Masks {
+    space: u64,
+    line_end: u64,
+}
+
+/// Of the bytes from `first` on. Behind the text there is white space.
+#[inline]
+fn masks(text: &[u8], first: usize) -> Masks {
+    let of = |block: &[u8; BLOCK]| {
+        let (pieces, _) = block.as_chunks();
+        let ends = |mask, piece: &[u8; 16]| mask << 16 | u64::from(is(u8x16::new(*piece), b'\n').to_bitmask());
+        Masks { space: mask(block), line_end: pieces.iter().rev().fold(0, ends) }
+    };
+    if let Some(block) = text[first..].first_chunk() {
+        return of(block);
+    }
+    let rest = text.len() - first;
+    let mut block = [b' '; BLOCK];
+    block[..rest].copy_from_slice(&text[first..]);
+    of(&block)
+}
+
 /// Which of the bytes from `first` on are white space, or behind the text.
 #[inline]
 fn spaces(text: &[u8], first: usize) -> u64 {
@@ -50,8 +144,12 @@ fn spaces(text: &[u8], first: usize) -> u64 {
 }
 
 #[inline]
+fn is(piece: u8x16, byte: u8) -> u8x16 {
+    piece.simd_eq(u8x16::splat(byte))
+}
+
+#[inline]
 fn mask(block: &[u8; BLOCK]) -> u64 {
-    let is = |piece: u8x16, byte: u8| piece.simd_eq(u8x16::splat(byte));
     let (pieces, _) = block.as_chunks();
     pieces.iter().rev().fold(0, |mask, piece| {
         let piece = u8x16::new(*piece);
