@@ -111,12 +111,16 @@ impl Recent {
 
     /// Gives the weight of a place's key to a histogram.
     fn leave(&self, at: usize, heavy: &mut HeavyKeys) {
-        let (place, held) = (&self.places[at], &self.keys[at]);
+        let place = &self.places[at];
         let carried = if self.carried.is_empty() { 0 } else { self.carried.get(&at).copied().unwrap_or(0) };
         let weight = carried + u64::from(place.weight);
         if weight > 0 {
             let hash = (at as u64) << (u64::BITS - BITS) | place.mark >> BITS;
-            heavy.add(hash, &held.bytes[..held.length as usize], weight);
+            let key = || {
+                let held = &self.keys[at];
+                &held.bytes[..held.length as usize]
+            };
+            heavy.add_with(hash, key, weight);
         }
     }
 

@@ -74,11 +74,19 @@ impl Records {
     ///
     /// What `take` returns.
     pub fn end<E>(&mut self, mut take: impl FnMut(&[u8], u64) -> Result<(), E>) -> Result<(), E> {
-        if self.begun.is_empty() {
-            return Ok(());
+        self.end_lines(|line| each_line(line, &mut take))
+    }
+
+    /// The same for who takes lines.
+    ///
+    /// # Errors
+    ///
+    /// What `take` returns.
+    pub fn end_lines<E>(&mut self, mut take: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
+        if !self.begun.is_empty() {
+            take(&self.begun)?;
+            self.begun.clear();
         }
-        each_line(&self.begun, &mut take)?;
-        self.begun.clear();
         Ok(())
     }
 

@@ -12,7 +12,7 @@ pub fn words<T>(text: &[u8], found: &mut Vec<T>, word: impl Fn(Range<usize>) -> 
     let (mut begin, mut within) = (0, false);
     // Behind the text there is white space, for which a block is left where the text fills its last one.
     for first in (0..=text.len()).step_by(BLOCK) {
-        let space = spaces(text, first);
+        let Masks { space, .. } = masks(text, first);
         let before = space << 1 | u64::from(!within);
         let (mut begins, mut ends) = (!space & before, space & !before);
         let mut next_begin = || {
@@ -112,51 +112,36 @@ struct Masks {
 /// Of the bytes from `first` on. Behind the text there is white space.
 #[inline]
 fn masks(text: &[u8], first: usize) -> Masks {
-    let of = |block: &[u8; BLOCK]| {
-        let (pieces, _) = block.as_chunks();
-        let ends = |mask, piece: &[u8; 16]| mask << 16 | u64::from(is(u8x16::new(*piece), b'\n').to_bitmask());
-        Masks { space: mask(block), line_end: pieces.iter().rev().fold(0, ends) }
-    };
     if let Some(block) = text[first..].first_chunk() {
-        return of(block);
-    }
-    let rest = text.len() - first;
-    let mut block = [b' '; BLOCK];
-    block[..rest].copy_from_slice(&text[first..]);
-    of(&block)
-}
-
-/// Which of the bytes from `first` on are white space, or behind the text.
-#[inline]
-fn spaces(text: &[u8], first: usize) -> u64 {
-    if let Some(block) = text[first..].first_chunk() {
-        return mask(block);
+        return of_block(block);
     }
     let rest = text.len() - first;
     let behind = u64::MAX << rest;
     if let Some(last) = text.last_chunk() {
         // What stands before them in the last block of the text has been seen.
-        return mask(last).checked_shr((BLOCK - rest) as u32).unwrap_or(0) | behind;
+        let Masks { space, line_end } = of_block(last);
+        let only = |mask: u64| mask.checked_shr((BLOCK - rest) as u32).unwrap_or(0);
+        return Masks { space: only(space) | behind, line_end: only(line_end) };
     }
-    let mut block = [0; BLOCK];
+    let mut block = [b' '; BLOCK];
     block[..rest].copy_from_slice(&text[first..]);
-    mask(&block) | behind
+    of_block(&block)
 }
 
 #[inline]
-fn is(piece: u8x16, byte: u8) -> u8x16 {
-    piece.simd_eq(u8x16::splat(byte))
-}
-
-#[inline]
-fn mask(block: &[u8; BLOCK]) -> u64 {
+fn of_block(block: &[u8; BLOCK]) -> Masks {
     let (pieces, _) = block.as_chunks();
-    pieces.iter().rev().fold(0, |mask, piece| {
+    let before = Masks { space: 0, line_end: 0 };
+    pieces.iter().rev().fold(before, |Masks { space, line_end }, piece| {
         let piece = u8x16::new(*piece);
+        let is = |byte: u8| piece.simd_eq(u8x16::splat(byte));
         // Tab to CR are neighbours, with the vertical tab among them, which is none.
         let from_tab = piece - u8x16::splat(b'\t');
         let to_return = from_tab.min(u8x16::splat(b'\r' - b'\t')).simd_eq(from_tab);
-        let space = is(piece, b' ') | (to_return & !is(piece, 0x0b));
-        mask << 16 | u64::from(space.to_bitmask())
+        let is_space = is(b' ') | (to_return & !is(0x0b));
+        Masks {
+            space: space << 16 | u64::from(is_space.to_bitmask()),
+            line_end: line_end << 16 | u64::from(is(b'\n').to_bitmask()),
+        }
     })
 }

@@ -1,15 +1,16 @@
 //! What a scan of records finds: keys per record, weights of buckets and of heavy keys, bytes that a job would
 //! exchange.
 
+mod lines;
+
 use crate::distinct::Distinct;
 use crate::hash::Bucketing;
 use crate::histogram::{HeavyKey, HeavyKeys, hash_of_part};
 use crate::key::{Hint, Keys};
 use crate::pairs::PairSample;
 use crate::recent::Recent;
-use crate::record::{TooLong, each_line, without_return};
+use crate::record::TooLong;
 use crate::words::Bounds;
-use memchr::{memchr, memrchr};
 use std::ops::Range;
 use thiserror::Error;
 
@@ -156,17 +157,29 @@ impl<H: Hint> Profile<H> {
     /// If a key is no value of the type.
     #[inline]
     pub fn keyed(&mut self, record: &[u8], keys: &Keys, length: u64) -> Result<(), ScanError> {
+        self.take_note(record, keys.len(), length);
+        match keys.len() {
+            0 => Ok(()),
+            1 => self.one_key(record, keys, length),
+            _ => self.several_keys(record, keys, length),
+        }
+    }
+
+    /// Counts a record of so many keys.
+    #[inline]
+    fn take_note(&mut self, record: &[u8], keys: usize, length: u64) {
+        let keys = keys as u64;
         self.records += 1;
         self.bytes += length;
-        let count = keys.len() as u64;
-        if count == 0 {
-            self.no_key(record);
-            return Ok(());
+        self.pairs += keys;
+        self.most_keys = self.most_keys.max(keys);
+        self.several += u64::from(keys > 1);
+        if keys == 0 {
+            self.unkeyed += 1;
+            if self.without_key.is_none() {
+                self.without_key = Some(shown(record));
+            }
         }
-        self.pairs += count;
-        self.most_keys = self.most_keys.max(count);
-        self.several += u64::from(count > 1);
-        if count == 1 { self.one_key(record, keys, length) } else { self.several_keys(record, keys, length) }
     }
 
     #[inline]
@@ -204,65 +217,6 @@ impl<H: Hint> Profile<H> {
             self.some_keys(&mut home, &hashes, |number| keys.part(begin + number, record), record, length)?;
         }
         self.sample.end();
-        self.hashes = hashes;
-        Ok(())
-    }
-
-    /// Takes whole lines, each a record.
-    ///
-    /// # Errors
-    ///
-    /// If a key is no value of the type.
-    pub fn lines(&mut self, mut lines: &[u8]) -> Result<(), ScanError> {
-        if !self.hint.is_words() {
-            return each_line(lines, |record, length| self.record(record, length));
-        }
-        let mut bounds = std::mem::take(&mut self.bounds);
-        let mut done = Ok(());
-        while !lines.is_empty() && done.is_ok() {
-            let fit = memrchr(b'\n', &lines[..lines.len().min(Bounds::ROOM)]);
-            let end = fit.or_else(|| memchr(b'\n', lines)).map_or(lines.len(), |end| end + 1);
-            let (some, rest) = lines.split_at(end);
-            done = match fit {
-                Some(_) => self.lines_of_words(some, &mut bounds),
-                None => each_line(some, |record, length| self.record(record, length)),
-            };
-            lines = rest;
-        }
-        self.bounds = bounds;
-        done
-    }
-
-    fn lines_of_words(&mut self, text: &[u8], bounds: &mut Bounds) -> Result<(), ScanError> {
-        let mut hashes = std::mem::take(&mut self.hashes);
-        hashes.clear();
-        bounds.find(text);
-        let words = bounds.words();
-        hashes.extend(words.iter().map(|[begin, end]| hash_of_part(text, *begin as usize, *end as usize)));
-        self.recent.fetch(&hashes);
-        let (mut begin, mut first) = (0, 0);
-        for line in bounds.lines() {
-            let record = without_return(&text[begin..line.end - 1]);
-            let length = (line.end - begin) as u64;
-            self.records += 1;
-            self.bytes += length;
-            let count = (line.words - first) as u64;
-            if count == 0 {
-                self.no_key(record);
-            } else {
-                self.pairs += count;
-                self.most_keys = self.most_keys.max(count);
-                self.several += u64::from(count > 1);
-                let words = &words[first..line.words];
-                let word = |number: usize| {
-                    let [begin, end] = words[number];
-                    (text, begin as usize..end as usize)
-                };
-                self.some_keys(&mut None, &hashes[first..line.words], word, record, length)?;
-                self.sample.end();
-            }
-            (begin, first) = (line.end, line.words);
-        }
         self.hashes = hashes;
         Ok(())
     }
@@ -311,14 +265,6 @@ impl<H: Hint> Profile<H> {
         Ok(())
     }
 
-    /// Takes note of a record without a key.
-    fn no_key(&mut self, record: &[u8]) {
-        self.unkeyed += 1;
-        if self.without_key.is_none() {
-            self.without_key = Some(shown(record));
-        }
-    }
-
     #[inline]
     fn store(&mut self, bucket: u32, bytes: u64) {
         self.stored += bytes;
@@ -338,28 +284,24 @@ impl<H: Hint> Profile<H> {
             return Ok(bucket);
         }
         let (text, range) = key();
-        self.rare(hash, text, range, weight, record)
+        match self.rare(hash, text, range.clone(), weight) {
+            Some(bucket) => Ok(bucket),
+            None => Err(self.no_value(text.get(range).unwrap_or_default(), record)),
+        }
     }
 
-    /// Adds weight to a key that does not come often, or has not yet; its bucket.
+    /// Adds weight to a key that does not come often, or has not yet; its bucket, if it is a value of the type.
     #[inline(never)]
-    fn rare(
-        &mut self,
-        hash: u64,
-        text: &[u8],
-        range: Range<usize>,
-        weight: u64,
-        record: &[u8],
-    ) -> Result<u32, ScanError> {
+    fn rare(&mut self, hash: u64, text: &[u8], range: Range<usize>, weight: u64) -> Option<u32> {
         self.distinct.add(hash);
-        let key = text.get(range.clone()).unwrap_or_default();
-        let bucket = self.bucketing.bucket_of_part(text, range).ok_or_else(|| ScanError::Type {
-            key: shown(key),
-            of: self.bucketing.key_type(),
-            record: shown(record),
-        })?;
-        self.recent.admit(hash, key, bucket, weight, &mut self.heavy);
-        Ok(bucket)
+        let bucket = self.bucketing.bucket_of_part(text, range.clone())?;
+        self.recent.admit(hash, text.get(range).unwrap_or_default(), bucket, weight, &mut self.heavy);
+        Some(bucket)
+    }
+
+    #[cold]
+    fn no_value(&self, key: &[u8], record: &[u8]) -> ScanError {
+        ScanError::Type { key: shown(key), of: self.bucketing.key_type(), record: shown(record) }
     }
 
     /// The heaviest keys.
