@@ -96,7 +96,7 @@ impl CountMin {
         let places = places(hash);
         if self.higher.is_empty() {
             let sums = places.map(|place| u64::from(self.counters[place]) + weight);
-            if sums.iter().all(|sum| *sum <= u64::from(u32::MAX)) {
+            if sums.iter().all(|sum| u32::try_from(*sum).is_ok()) {
                 places.iter().zip(sums).for_each(|(place, sum)| self.counters[*place] = sum as u32);
                 return sums.into_iter().min().unwrap_or(0);
             }

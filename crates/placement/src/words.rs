@@ -36,7 +36,7 @@ pub fn words<T>(text: &[u8], found: &mut Vec<T>, word: impl Fn(Range<usize>) -> 
 #[derive(Clone, Debug, Default)]
 pub struct Bounds {
     /// Where each word begins and where it ends, in turns; room for a block more than there can be.
-    bounds: Vec<u32>,
+    begins_and_ends: Vec<u32>,
     found: usize,
     /// The lines, in their order.
     lines: Vec<Line>,
@@ -62,13 +62,13 @@ impl Bounds {
 
     /// The words of the text that was looked through: where each begins and ends.
     pub fn words(&self) -> &[[u32; 2]] {
-        self.bounds[..self.found].as_chunks().0
+        self.begins_and_ends[..self.found].as_chunks().0
     }
 
     /// Looks through a text of at most [`Bounds::ROOM`] bytes that ends with a line.
     #[inline]
     pub fn find(&mut self, text: &[u8]) {
-        self.bounds.resize(Self::ROOM + BLOCK, 0);
+        self.begins_and_ends.resize(Self::ROOM + BLOCK, 0);
         self.lines.clear();
         let (mut found, mut before) = (0, 1);
         for first in (0..text.len().min(Self::ROOM)).step_by(BLOCK) {
@@ -78,11 +78,11 @@ impl Bounds {
             while line_end != 0 {
                 let up_to = line_end ^ (line_end - 1);
                 line_end &= line_end - 1;
-                let words = (found + (bounds & up_to).count_ones() as usize) / 2;
+                let words = (found + (bounds & up_to).count_ones() as usize) >> 1;
                 self.lines.push(Line { end: first + up_to.count_ones() as usize, words });
             }
             let count = bounds.count_ones() as usize;
-            let Some(room) = self.bounds[found..].first_chunk_mut::<BLOCK>() else { break };
+            let Some(room) = self.begins_and_ends[found..].first_chunk_mut::<BLOCK>() else { break };
             // Most blocks have no more: so many are written whatever there are, as a loop's end would be guessed wrong.
             let (usual, more) = room.split_at_mut(USUAL);
             let mut next = || {
@@ -90,9 +90,13 @@ impl Bounds {
                 bounds &= bounds.wrapping_sub(1);
                 at
             };
-            usual.iter_mut().for_each(|bound| *bound = next());
+            for bound in usual {
+                *bound = next();
+            }
             if count > USUAL {
-                more[..count - USUAL].iter_mut().for_each(|bound| *bound = next());
+                for bound in &mut more[..count - USUAL] {
+                    *bound = next();
+                }
             }
             found += count;
         }

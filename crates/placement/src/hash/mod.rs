@@ -233,7 +233,7 @@ impl Bucketing {
 
     /// The bucket of the key `text[begin..end]`.
     #[inline]
-    pub(crate) fn bucket_of_part(&self, text: &[u8], key: Range<usize>) -> Option<u32> {
+    pub(crate) fn bucket_of_part(self, text: &[u8], key: Range<usize>) -> Option<u32> {
         match (self.hash, self.of) {
             (Hash::HashPartitioner, KeyType::Text) => {
                 Some((java::of_part(text, key.start, key.end, 1) & i32::MAX) as u32 % self.buckets)

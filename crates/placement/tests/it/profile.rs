@@ -8,6 +8,7 @@ use placement::{
 };
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 
 fn bucketing(buckets: u32) -> Bucketing {
     Bucketing::new(Engine::MapReduce, None, KeyType::Text, buckets).expect("a bucketing")
@@ -117,7 +118,7 @@ fn many_words_in_whole_lines_are_those_of_the_records() {
         for _ in 0..random.below(12) {
             let word = zipf.draw(&mut random);
             text.push_str(&"x".repeat(if word % 700 == 0 { 50 } else { word % 5 }));
-            text.push_str(&format!("{word} "));
+            let _ = write!(text, "{word} ");
         }
         text.push('\n');
     }
