@@ -104,12 +104,17 @@ impl Keys {
         (text, span.begin as usize..(span.end >> 1) as usize)
     }
 
-    /// Forgets them. What a record of very many keys has taken is given back.
+    /// Forgets them.
     #[inline]
     pub fn clear(&mut self) {
-        const KEPT: usize = 1 << 16;
         self.spans.clear();
         self.own.clear();
+    }
+
+    /// Gives back what a record of very many keys has taken.
+    #[inline]
+    pub(crate) fn shrink(&mut self) {
+        const KEPT: usize = 1 << 16;
         if self.spans.capacity() > KEPT || self.own.capacity() > KEPT {
             *self = Self::default();
         }

@@ -140,7 +140,7 @@ impl Numbered {
                 keys.push(*hash);
                 counts.push(0);
                 if 2 * keys.len() > table.numbers.len() {
-                    table = Table::of(&keys, table.bits + 2);
+                    table = Table::of(&keys, table.bits + 1);
                 }
             }
             counts[number as usize] += 1;

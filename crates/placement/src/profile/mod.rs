@@ -146,6 +146,7 @@ impl<H: Hint> Profile<H> {
         let mut keys = std::mem::take(&mut self.keys);
         self.hint.keys(record, &mut keys);
         let done = self.keyed(record, &keys, length);
+        keys.shrink();
         self.keys = keys;
         done
     }
