@@ -75,33 +75,52 @@ pub fn mixed(word: u64) -> u64 {
     word ^ word >> 31
 }
 
-/// The Count-Min sketch (Cormode and Muthukrishnan 2005): for any key an estimate that is never too small. 1 MiB.
+/// The Count-Min sketch (Cormode and Muthukrishnan 2005): for any key an estimate that is never too small. 0.5 MiB, and
+/// 1 MiB from the first counter on that does not fit 32 bits.
 #[derive(Clone, Debug)]
 pub struct CountMin {
-    counters: Vec<u64>,
+    counters: Vec<u32>,
+    /// The higher halves of the counters, once one has any.
+    higher: Vec<u32>,
 }
 
 impl CountMin {
     /// Of nothing yet.
     pub fn new() -> Self {
-        Self { counters: vec![0; ROWS * WIDTH] }
+        Self { counters: vec![0; ROWS * WIDTH], higher: Vec::new() }
     }
 
     /// Adds a weight to a key, by its hash, and returns the key's new estimate.
     #[inline]
     pub fn add(&mut self, hash: u64, weight: u64) -> u64 {
-        let mut least = u64::MAX;
-        for place in places(hash) {
-            let counter = &mut self.counters[place];
-            *counter += weight;
-            least = least.min(*counter);
+        let places = places(hash);
+        if self.higher.is_empty() {
+            let sums = places.map(|place| u64::from(self.counters[place]) + weight);
+            if sums.iter().all(|sum| u32::try_from(*sum).is_ok()) {
+                places.iter().zip(sums).for_each(|(place, sum)| self.counters[*place] = sum as u32);
+                return sums.into_iter().min().unwrap_or(0);
+            }
         }
-        least
+        self.add_wide(places, weight)
+    }
+
+    #[cold]
+    fn add_wide(&mut self, places: [usize; ROWS], weight: u64) -> u64 {
+        self.higher.resize(ROWS * WIDTH, 0);
+        let sums = places.map(|place| self.counter(place) + weight);
+        for (place, sum) in places.into_iter().zip(sums) {
+            (self.counters[place], self.higher[place]) = (sum as u32, (sum >> 32) as u32);
+        }
+        sums.into_iter().min().unwrap_or(0)
     }
 
     /// The estimate of a key, by its hash.
     pub fn estimate(&self, hash: u64) -> u64 {
-        places(hash).map(|place| self.counters[place]).into_iter().min().unwrap_or(0)
+        places(hash).map(|place| self.counter(place)).into_iter().min().unwrap_or(0)
+    }
+
+    fn counter(&self, place: usize) -> u64 {
+        u64::from(self.higher.get(place).copied().unwrap_or(0)) << 32 | u64::from(self.counters[place])
     }
 }
 
@@ -187,6 +206,12 @@ impl HeavyKeys {
     /// Adds a weight to a key. `hash` is the key's, by a function of the caller's; two keys of one hash are one key.
     #[inline]
     pub fn add(&mut self, hash: u64, key: &[u8], weight: u64) {
+        self.add_with(hash, || key, weight);
+    }
+
+    /// The same of a key that is looked at only if it gets a counter.
+    #[inline]
+    pub(crate) fn add_with<'a>(&mut self, hash: u64, key: impl FnOnce() -> &'a [u8], weight: u64) {
         let estimate = self.sketch.add(hash, weight);
         // A counter was once an estimate and has since grown no faster, so a key that has one is never thought lighter
         // than its counter, nor than the lightest.
@@ -200,7 +225,7 @@ impl HeavyKeys {
             let at = counter.at;
             self.sink(at as usize);
         } else {
-            self.admit(hash, key, weight, estimate);
+            self.admit(hash, key(), weight, estimate);
         }
     }
 

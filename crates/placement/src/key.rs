@@ -18,24 +18,31 @@ pub struct Keys {
     room: String,
 }
 
-/// Where a key stands: 16 bytes.
+/// Where a key stands: 8 bytes, as a record of 16 MiB may have half as many keys.
 #[derive(Clone, Copy, Debug)]
 struct Span {
-    begin: usize,
+    begin: u32,
     /// Twice the end, and one more if the key is text of its own.
-    end: usize,
+    end: u32,
 }
 
 impl Span {
     #[inline]
     const fn of_record(range: Range<usize>) -> Self {
-        Self { begin: range.start, end: range.end << 1 }
+        Self { begin: narrow(range.start), end: narrow(range.end) << 1 }
     }
 
     #[inline]
     const fn own(range: &Range<usize>) -> Self {
-        Self { begin: range.start, end: range.end << 1 | 1 }
+        Self { begin: narrow(range.start), end: narrow(range.end) << 1 | 1 }
     }
+}
+
+/// What stands behind the first 2 GiB of a record is no part of a key.
+#[inline]
+const fn narrow(at: usize) -> u32 {
+    const MOST: u32 = u32::MAX >> 1;
+    if at > MOST as usize { MOST } else { at as u32 }
 }
 
 impl Keys {
@@ -79,34 +86,22 @@ impl Keys {
     /// The keys, in their order in the record, which is the one that they were found in.
     #[inline]
     pub fn iter<'a>(&'a self, record: &'a [u8]) -> impl Iterator<Item = &'a [u8]> {
-        self.parts(record).map(|(text, range)| text.get(range).unwrap_or_default())
-    }
-
-    /// The keys as ranges of the texts that they stand in.
-    #[inline]
-    pub(crate) fn parts<'a>(&'a self, record: &'a [u8]) -> impl Iterator<Item = (&'a [u8], Range<usize>)> {
-        let own: &[u8] = &self.own;
-        self.spans.iter().map(move |span| (if span.end & 1 == 0 { record } else { own }, span.begin..span.end >> 1))
-    }
-
-    /// Where the keys stand in the record, if all do.
-    #[inline]
-    pub(crate) fn of_record(&self) -> Option<impl ExactSizeIterator<Item = Range<usize>>> {
-        self.own.is_empty().then(|| self.spans.iter().map(|span| span.begin..span.end >> 1))
-    }
-
-    /// Their bytes.
-    #[inline]
-    pub(crate) fn bytes(&self) -> u64 {
-        self.spans.iter().map(|span| (span.end >> 1) - span.begin).sum::<usize>() as u64
+        (0..self.len()).map(move |number| self.get(number, record))
     }
 
     /// One of them, by its place among them from 0; nothing behind the last.
     #[inline]
     pub fn get<'a>(&'a self, number: usize, record: &'a [u8]) -> &'a [u8] {
-        let Some(span) = self.spans.get(number) else { return &[] };
+        let (text, range) = self.part(number, record);
+        text.get(range).unwrap_or_default()
+    }
+
+    /// One of them, as a range of the text that it stands in.
+    #[inline]
+    pub(crate) fn part<'a>(&'a self, number: usize, record: &'a [u8]) -> (&'a [u8], Range<usize>) {
+        let Some(span) = self.spans.get(number) else { return (&[], 0..0) };
         let text = if span.end & 1 == 0 { record } else { &self.own };
-        text.get(span.begin..span.end >> 1).unwrap_or_default()
+        (text, span.begin as usize..(span.end >> 1) as usize)
     }
 
     /// Forgets them.
@@ -115,6 +110,15 @@ impl Keys {
         self.spans.clear();
         self.own.clear();
     }
+
+    /// Gives back what a record of very many keys has taken.
+    #[inline]
+    pub(crate) fn shrink(&mut self) {
+        const KEPT: usize = 1 << 16;
+        if self.spans.capacity() > KEPT || self.own.capacity() > KEPT {
+            *self = Self::default();
+        }
+    }
 }
 
 /// An application's hint (Yang 2012, 6.1): from a record to the keys under which its map function will emit it. A
@@ -122,6 +126,13 @@ impl Keys {
 pub trait Hint {
     /// Adds the record's keys to `keys`, which is empty.
     fn find(&self, record: &[u8], keys: &mut Keys);
+
+    /// Whether the keys are the words between white space, as [`KeyRule::Tokens`] has them: those of many lines are then
+    /// found at once.
+    #[inline]
+    fn is_words(&self) -> bool {
+        false
+    }
 
     /// The record's keys, in `keys` anew.
     #[inline]
@@ -231,6 +242,11 @@ impl fmt::Display for KeyRule {
 }
 
 impl Hint for KeyRule {
+    #[inline]
+    fn is_words(&self) -> bool {
+        matches!(self, Self::Tokens)
+    }
+
     #[inline]
     fn find(&self, record: &[u8], keys: &mut Keys) {
         match self {

@@ -36,6 +36,6 @@ pub use place::{CAP, Group, Item, Placed, place, replace};
 pub use plan::{Part, Plan, PlanError, Planned, SplitKey};
 pub use profile::{Layout, Profile, ScanError};
 pub use queues::{Import, ImportCost, Queues};
-pub use record::{Records, TooLong};
+pub use record::{Records, TooLong, each_line};
 pub use saving::{Exchange, Saving, best_host_share};
 pub use value::{KeyType, Value, write_decimal};

@@ -43,10 +43,22 @@ impl PairSample {
     /// Adds a record by the hashes of its keys.
     #[inline]
     pub fn record(&mut self, keys: &[u64]) {
-        let kept = &keys[..keys.len().min(ROOM - self.hashes.len())];
-        if !kept.is_empty() {
-            self.hashes.extend_from_slice(kept);
-            self.ends.push(self.hashes.len() as u32);
+        self.keys(keys);
+        self.end();
+    }
+
+    /// Adds keys of a record, by their hashes: all or some, until it ends.
+    #[inline]
+    pub(crate) fn keys(&mut self, keys: &[u64]) {
+        self.hashes.extend_from_slice(&keys[..keys.len().min(ROOM - self.hashes.len())]);
+    }
+
+    /// A record's keys are all there.
+    #[inline]
+    pub(crate) fn end(&mut self) {
+        let end = self.hashes.len() as u32;
+        if self.ends.last().copied().unwrap_or(0) < end {
+            self.ends.push(end);
         }
     }
 
@@ -58,58 +70,59 @@ impl PairSample {
     /// Counts the pairs on so many nodes.
     pub fn count(&self, nodes: u32) -> PairCount {
         let nodes = nodes.max(1);
-        let Numbered { numbers, counts } = Numbered::of(&self.hashes);
-        let (numbers, counts) = (&numbers, &counts);
+        let keys = Numbered::of(&self.hashes);
         let by_key = |place: usize| (mixed(self.hashes[place]) % u64::from(nodes)) as u32;
-        let rarest = |keys: Range<usize>| {
-            let begin = keys.start;
-            keys.min_by_key(|place| (counts[numbers[*place] as usize], numbers[*place])).unwrap_or(begin)
+        let rarest = |record: Range<usize>| {
+            let begin = record.start;
+            record.min_by_key(|place| (keys.count(*place), self.hashes[*place])).unwrap_or(begin)
         };
         let records = self.ends.len() as u64;
-        let pairs = |node_of: &dyn Fn(usize) -> u32| self.pairs(numbers, counts.len(), nodes, node_of);
+        let pairs = |node_of: &dyn Fn(usize) -> u32| self.pairs(&keys, nodes, node_of);
         PairCount {
             native: pairs(&|record| (record as u64 * u64::from(nodes) / records) as u32),
-            first: pairs(&|record| by_key(self.keys(record).start)),
-            rarest: pairs(&|record| by_key(rarest(self.keys(record)))),
-            split: counts.len() as u64,
+            first: pairs(&|record| by_key(self.of_record(record).start)),
+            rarest: pairs(&|record| by_key(rarest(self.of_record(record)))),
+            split: keys.counts.len() as u64,
         }
     }
 
     /// Where a record's keys stand in `hashes`.
     #[inline]
-    fn keys(&self, record: usize) -> Range<usize> {
+    fn of_record(&self, record: usize) -> Range<usize> {
         let begin = if record == 0 { 0 } else { self.ends[record - 1] };
         begin as usize..self.ends[record] as usize
     }
 
-    /// Counts the pairs of so many keys, by their numbers, where `node_of` places records: node after node.
-    fn pairs(&self, numbers: &[u32], keys: usize, nodes: u32, node_of: &dyn Fn(usize) -> u32) -> u64 {
+    /// Counts the pairs where `node_of` places records: node after node, as each node's keys are brought together first.
+    fn pairs(&self, keys: &Numbered, nodes: u32, node_of: &dyn Fn(usize) -> u32) -> u64 {
         let of_record: Vec<u32> = (0..self.ends.len()).map(node_of).collect();
         let mut of_node = vec![0; nodes as usize];
-        for node in &of_record {
-            of_node[*node as usize] += 1;
+        for (record, node) in of_record.iter().enumerate() {
+            of_node[*node as usize] += self.of_record(record).len() as u32;
         }
-        let mut at = starts(&of_node);
-        let mut records = vec![0_u32; of_record.len()];
-        for (record, node) in (0..).zip(&of_record) {
-            let at = &mut at[*node as usize];
-            records[*at as usize] = record;
-            *at += 1;
+        let mut ends = starts(&of_node);
+        let mut numbers = vec![0; keys.numbers.len()];
+        for (record, node) in of_record.iter().enumerate() {
+            let end = &mut ends[*node as usize];
+            for number in &keys.numbers[self.of_record(record)] {
+                numbers[*end as usize] = *number;
+                *end += 1;
+            }
         }
         // The last node on which each key was seen, from 1.
-        let mut last_node = vec![0; keys];
-        let mut pairs = 0;
-        for record in records {
-            let node = of_record[record as usize] + 1;
-            for number in &numbers[self.keys(record as usize)] {
+        let mut last_node = vec![0; keys.counts.len()];
+        let (mut begin, mut pairs) = (0, 0);
+        for (node, end) in (1..).zip(ends) {
+            for number in &numbers[begin..end as usize] {
                 pairs += u64::from(std::mem::replace(&mut last_node[*number as usize], node) != node);
             }
+            begin = end as usize;
         }
         pairs
     }
 }
 
-/// Keys by numbers in the order of their hashes.
+/// Keys by numbers in the order in which they first come.
 struct Numbered {
     /// The number of the key at each place.
     numbers: Vec<u32>,
@@ -119,24 +132,62 @@ struct Numbered {
 
 impl Numbered {
     fn of(hashes: &[u64]) -> Self {
-        let mut keys = hashes.to_vec();
-        keys.sort_unstable();
-        let counts: Vec<u32> = keys.chunk_by(|a, b| a == b).map(|same| same.len() as u32).collect();
-        keys.dedup();
-        // Hashes are even, so among those of the same highest bits there are a few.
-        let bits = keys.len().max(2).ilog2();
-        let highest = |hash: u64| (hash >> (64 - bits)) as usize;
-        let mut of_bits = vec![0; 1 << bits];
-        for key in &keys {
-            of_bits[highest(*key)] += 1;
+        let mut numbers = Vec::with_capacity(hashes.len());
+        let (mut keys, mut counts, mut table) = (Vec::new(), Vec::new(), Table::of(&[], 12));
+        for hash in hashes {
+            let number = table.number(*hash, &keys);
+            if number as usize == keys.len() {
+                keys.push(*hash);
+                counts.push(0);
+                if 2 * keys.len() > table.numbers.len() {
+                    table = Table::of(&keys, table.bits + 1);
+                }
+            }
+            counts[number as usize] += 1;
+            numbers.push(number);
         }
-        let mut begins = starts(&of_bits);
-        begins.push(keys.len() as u32);
-        let number = |hash: &u64| {
-            let (begin, end) = (begins[highest(*hash)], begins[highest(*hash) + 1]);
-            begin + keys[begin as usize..end as usize].partition_point(|key| key < hash) as u32
-        };
-        Self { numbers: hashes.iter().map(number).collect(), counts }
+        Self { numbers, counts }
+    }
+
+    /// How often the key at a place is there.
+    #[inline]
+    fn count(&self, place: usize) -> u32 {
+        self.counts[self.numbers[place] as usize]
+    }
+}
+
+/// Numbers of keys by their hashes: open addressing, where the next place is tried (linear probing).
+struct Table {
+    numbers: Vec<u32>,
+    bits: u32,
+}
+
+impl Table {
+    const FREE: u32 = u32::MAX;
+
+    /// With these keys in it, and room for 2^bits.
+    fn of(keys: &[u64], bits: u32) -> Self {
+        let mut table = Self { numbers: vec![Self::FREE; 1 << bits], bits };
+        for place in 0..keys.len() {
+            table.number(keys[place], &keys[..place]);
+        }
+        table
+    }
+
+    /// The number of a key; if it is new, the next one, which it has from now on.
+    #[inline]
+    fn number(&mut self, hash: u64, keys: &[u64]) -> u32 {
+        let mut at = (mixed(hash) >> (u64::BITS - self.bits)) as usize;
+        loop {
+            let number = &mut self.numbers[at];
+            if *number == Self::FREE {
+                *number = keys.len() as u32;
+            }
+            match keys.get(*number as usize) {
+                Some(key) if *key != hash => at = (at + 1) & ((1 << self.bits) - 1),
+                _ => return *number,
+            }
+        }
     }
 }
 

@@ -50,11 +50,13 @@ impl Recent {
         }
     }
 
-    /// Reads a key's place, so that it is in the core's first cache when it is looked at. The places of a record's keys
-    /// are fetched side by side, where a lookup waits for each before it knows what is next.
+    /// Reads the places of keys, so that they are in the core's first cache when they are looked at. They are fetched
+    /// side by side, where a lookup waits for each before it knows what is next.
     #[inline]
-    pub fn fetch(&self, hash: u64) {
-        std::hint::black_box(self.places[at(hash)].mark);
+    pub fn fetch(&self, hashes: &[u64]) {
+        for hash in hashes {
+            std::hint::black_box(self.places[at(*hash)].mark);
+        }
     }
 
     /// Adds weight to a key that has a place; its bucket.
@@ -109,12 +111,16 @@ impl Recent {
 
     /// Gives the weight of a place's key to a histogram.
     fn leave(&self, at: usize, heavy: &mut HeavyKeys) {
-        let (place, held) = (&self.places[at], &self.keys[at]);
+        let place = &self.places[at];
         let carried = if self.carried.is_empty() { 0 } else { self.carried.get(&at).copied().unwrap_or(0) };
         let weight = carried + u64::from(place.weight);
         if weight > 0 {
             let hash = (at as u64) << (u64::BITS - BITS) | place.mark >> BITS;
-            heavy.add(hash, &held.bytes[..held.length as usize], weight);
+            let key = || {
+                let held = &self.keys[at];
+                &held.bytes[..held.length as usize]
+            };
+            heavy.add_with(hash, key, weight);
         }
     }
 

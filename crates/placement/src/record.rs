@@ -1,6 +1,6 @@
 //! A stream of bytes is cut into records, which are lines.
 
-use memchr::memchr;
+use memchr::{memchr, memrchr};
 use thiserror::Error;
 
 /// The longest line that counts as a record: 16 MiB. Text whose lines are longer is most likely no text.
@@ -34,20 +34,36 @@ impl Records {
     #[inline]
     pub fn feed<E: From<TooLong>>(
         &mut self,
-        mut bytes: &[u8],
+        bytes: &[u8],
         mut take: impl FnMut(&[u8], u64) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.feed_lines(bytes, |lines| each_line(lines, &mut take))
+    }
+
+    /// Takes the next bytes, and hands out the lines that end in them with their ends, as many at once as stand side by
+    /// side: whoever looks through text in blocks needs not stop at each.
+    ///
+    /// # Errors
+    ///
+    /// What `take` returns, or [`TooLong`].
+    #[inline]
+    pub fn feed_lines<E: From<TooLong>>(
+        &mut self,
+        mut bytes: &[u8],
+        mut take: impl FnMut(&[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
         if !self.begun.is_empty() {
             let Some(end) = memchr(b'\n', bytes) else { return self.keep(bytes).map_err(E::from) };
-            self.begun.extend_from_slice(&bytes[..end]);
-            let length = self.begun.len() as u64 + 1;
-            take(without_return(&self.begun), length)?;
+            let (rest, behind) = bytes.split_at(end + 1);
+            self.begun.extend_from_slice(rest);
+            take(&self.begun)?;
             self.begun.clear();
-            bytes = &bytes[end + 1..];
+            bytes = behind;
         }
-        while let Some(end) = memchr(b'\n', bytes) {
-            take(without_return(&bytes[..end]), end as u64 + 1)?;
-            bytes = &bytes[end + 1..];
+        if let Some(end) = memrchr(b'\n', bytes) {
+            let (lines, behind) = bytes.split_at(end + 1);
+            take(lines)?;
+            bytes = behind;
         }
         self.keep(bytes).map_err(E::from)
     }
@@ -58,12 +74,19 @@ impl Records {
     ///
     /// What `take` returns.
     pub fn end<E>(&mut self, mut take: impl FnMut(&[u8], u64) -> Result<(), E>) -> Result<(), E> {
-        if self.begun.is_empty() {
-            return Ok(());
+        self.end_lines(|line| each_line(line, &mut take))
+    }
+
+    /// The same for who takes lines.
+    ///
+    /// # Errors
+    ///
+    /// What `take` returns.
+    pub fn end_lines<E>(&mut self, mut take: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
+        if !self.begun.is_empty() {
+            take(&self.begun)?;
+            self.begun.clear();
         }
-        let length = self.begun.len() as u64;
-        take(without_return(&self.begun), length)?;
-        self.begun.clear();
         Ok(())
     }
 
@@ -76,6 +99,23 @@ impl Records {
     }
 }
 
-fn without_return(line: &[u8]) -> &[u8] {
+/// Hands out each line, without its end, and its length with it.
+///
+/// # Errors
+///
+/// What `take` returns.
+#[inline]
+pub fn each_line<E>(mut lines: &[u8], mut take: impl FnMut(&[u8], u64) -> Result<(), E>) -> Result<(), E> {
+    while !lines.is_empty() {
+        let end = memchr(b'\n', lines);
+        let length = end.map_or(lines.len(), |end| end + 1);
+        take(without_return(&lines[..end.unwrap_or(length)]), length as u64)?;
+        lines = &lines[length..];
+    }
+    Ok(())
+}
+
+#[inline]
+pub fn without_return(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }

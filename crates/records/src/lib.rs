@@ -24,7 +24,7 @@ pub use pieces::Sample;
 pub use source::{Format, Source, of_text};
 pub use text::read_stream;
 
-use placement::{Hint, Keys, Profile, ScanError};
+use placement::{Hint, Keys, Profile, ScanError, each_line};
 
 /// The most bytes that a block has, compressed or not: a record, a block of a SequenceFile or of Avro, a page of
 /// Parquet.
@@ -39,6 +39,15 @@ pub trait Sink {
     /// If a key does not fit.
     fn record(&mut self, record: &[u8], length: u64) -> Result<(), ScanError>;
 
+    /// Whole lines of text, each a record.
+    ///
+    /// # Errors
+    ///
+    /// If a key does not fit.
+    fn lines(&mut self, lines: &[u8]) -> Result<(), ScanError> {
+        each_line(lines, |record, length| self.record(record, length))
+    }
+
     /// A record of these keys.
     ///
     /// # Errors
@@ -51,6 +60,9 @@ impl<H: Hint> Sink for Profile<H> {
     #[inline]
     fn record(&mut self, record: &[u8], length: u64) -> Result<(), ScanError> {
         Profile::record(self, record, length)
+    }
+    fn lines(&mut self, lines: &[u8]) -> Result<(), ScanError> {
+        Profile::lines(self, lines)
     }
     #[inline]
     fn keyed(&mut self, keys: &Keys, length: u64) -> Result<(), ScanError> {

@@ -1,7 +1,7 @@
 //! Text with one record a line, plain or compressed.
 
 use crate::{Codec, Error, Sample, Sink, Step};
-use placement::Records;
+use placement::{Records, each_line};
 use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Chain, Cursor, Read, Seek, SeekFrom};
@@ -112,10 +112,15 @@ impl<R: Read> Read for Counted<'_, R> {
 fn lines(mut input: impl Read, sample: Sample, sink: &mut impl Sink, step: &mut Step<'_>) -> Result<u64, Error> {
     let (mut buffer, mut records) = (vec![0; BUFFER], Records::new());
     let (mut bytes, mut at) = (0, 0);
-    let mut take = |record: &[u8], length: u64| {
-        let chosen = sample.is_whole() || sample.has(at / STREAM_PIECE);
-        at += length;
-        if chosen { sink.record(record, length) } else { Ok(()) }
+    let mut take = |lines: &[u8]| {
+        if sample.is_whole() {
+            return sink.lines(lines);
+        }
+        each_line(lines, |record, length| {
+            let chosen = sample.has(at / STREAM_PIECE);
+            at += length;
+            if chosen { sink.record(record, length) } else { Ok(()) }
+        })
     };
     loop {
         let read = match input.read(&mut buffer) {
@@ -127,13 +132,13 @@ fn lines(mut input: impl Read, sample: Sample, sink: &mut impl Sink, step: &mut 
         if bytes == 0 {
             check(&buffer[..read.min(LOOKED_AT)])?;
         }
-        records.feed(&buffer[..read], &mut take)?;
+        records.feed_lines(&buffer[..read], &mut take)?;
         bytes += read as u64;
         if !step(read as u64) {
             return Err(Error::Stopped);
         }
     }
-    records.end(&mut take)?;
+    records.end_lines(&mut take)?;
     Ok(bytes)
 }
 

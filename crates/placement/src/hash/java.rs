@@ -20,6 +20,49 @@ pub fn of_bytes(bytes: &[u8], first: i32) -> i32 {
     rest.iter().fold(hash, |hash, byte| hash.wrapping_mul(31).wrapping_add(of(*byte)))
 }
 
+/// The same of `text[begin..end]`. A short key is read as the 16 bytes of the text that end with it, of which those that
+/// are not the key's are taken away again: a loop's end would often be guessed wrong.
+#[inline]
+pub fn of_part(text: &[u8], begin: usize, end: usize, first: i32) -> i32 {
+    let length = end.wrapping_sub(begin);
+    let sixteen = text.get(..end).and_then(<[u8]>::last_chunk::<16>);
+    let (Some(sixteen), 1..=16) = (sixteen, length) else {
+        return of_bytes(text.get(begin..end).unwrap_or_default(), first);
+    };
+    let bytes = u128::from_le_bytes(*sixteen);
+    // A byte with its sign is 128 less than the same byte with its highest bit turned.
+    let key = (bytes ^ u128::from_ne_bytes([0x80; 16])) & u128::MAX << (128 - 8 * length);
+    let sum = sum_of_eight(key as u64).wrapping_mul(POWERS[8]).wrapping_add(sum_of_eight((key >> 64) as u64));
+    let signs = SUMS[length].wrapping_mul(128);
+    (first as u32).wrapping_mul(POWERS[length]).wrapping_add(sum).wrapping_sub(signs) as i32
+}
+
+/// The sum of eight bytes, the first the lowest, each times the power of 31 of how many stand behind it: neighbours are
+/// added up side by side, first to pairs, then to fours.
+#[inline]
+const fn sum_of_eight(bytes: u64) -> u32 {
+    const BYTES: u64 = 0x00ff_00ff_00ff_00ff;
+    const PAIRS: u64 = 0x0000_ffff_0000_ffff;
+    let pairs = (bytes & BYTES) * POWERS[1] as u64 + (bytes >> 8 & BYTES);
+    let fours = (pairs & PAIRS) * POWERS[2] as u64 + (pairs >> 16 & PAIRS);
+    (fours as u32).wrapping_mul(POWERS[4]).wrapping_add((fours >> 32) as u32)
+}
+
+/// Powers of 31, and the sums of those before each.
+const POWERS: [u32; 17] = powers().0;
+const SUMS: [u32; 17] = powers().1;
+
+const fn powers() -> ([u32; 17], [u32; 17]) {
+    let (mut powers, mut sums) = ([1; 17], [0; 17]);
+    let mut at = 1;
+    while at < 17 {
+        powers[at] = 31_u32.wrapping_mul(powers[at - 1]);
+        sums[at] = powers[at - 1].wrapping_add(sums[at - 1]);
+        at += 1;
+    }
+    (powers, sums)
+}
+
 /// `String.hashCode`, over the UTF-16 units; `None` where the bytes are not UTF-8.
 pub fn of_string(bytes: &[u8]) -> Option<i32> {
     if bytes.is_ascii() {

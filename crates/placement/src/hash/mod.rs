@@ -6,6 +6,7 @@ mod python;
 
 use crate::value::{KeyType, Value};
 use std::fmt;
+use std::ops::Range;
 use thiserror::Error;
 
 /// Who runs the job.
@@ -228,6 +229,17 @@ impl Bucketing {
     #[inline]
     pub fn bucket(&self, key: &[u8]) -> Option<u32> {
         self.hash.bucket(self.of.value(key)?, self.buckets)
+    }
+
+    /// The bucket of the key `text[begin..end]`.
+    #[inline]
+    pub(crate) fn bucket_of_part(self, text: &[u8], key: Range<usize>) -> Option<u32> {
+        match (self.hash, self.of) {
+            (Hash::HashPartitioner, KeyType::Text) => {
+                Some((java::of_part(text, key.start, key.end, 1) & i32::MAX) as u32 % self.buckets)
+            }
+            _ => self.bucket(text.get(key).unwrap_or_default()),
+        }
     }
 }
 

@@ -44,6 +44,21 @@ fn heavy_keys_are_found_with_their_weights() {
     assert!(found.iter().take(100).all(|one| one.most - one.least <= whole / 512));
 }
 
+/// Counters go on beyond 32 bits, in whatever steps, and those that are below stay as they are.
+#[test]
+fn the_sketch_counts_beyond_32_bits() {
+    let (mut sketch, most) = (CountMin::new(), u64::from(u32::MAX));
+    for (key, weight) in [(1, 3), (2, most), (3, most + 1), (4, 1 << 40)] {
+        assert_eq!(sketch.add(hash(key), weight), weight);
+        assert_eq!(sketch.estimate(hash(key)), weight);
+    }
+    for (key, sum) in [(1, 5), (2, most + 2), (3, most + 3), (4, (1 << 40) + 2)] {
+        assert_eq!(sketch.add(hash(key), 2), sum);
+    }
+    assert_eq!([1, 2, 3, 4].map(|key| sketch.estimate(hash(key))), [5, most + 2, most + 3, (1 << 40) + 2]);
+    assert_eq!(sketch.estimate(hash(5)), 0);
+}
+
 #[test]
 fn the_sketch_never_thinks_too_little() {
     let (mut sketch, mut exact) = (CountMin::new(), BTreeMap::<u64, u64>::new());

@@ -40,6 +40,18 @@ fn one_key_a_record_needs_one_pair_a_key() {
     assert_eq!((pairs.native, pairs.first, pairs.rarest, pairs.split), (800, 100, 100, 100));
 }
 
+/// Each of 50,000 keys comes once in the first half of the records and once in the second: on eight nodes in order these
+/// are nodes k and k + 4.
+#[test]
+fn many_keys_are_told_apart() {
+    let mut sample = PairSample::new();
+    for record in 0..50_000_u64 {
+        sample.record(&[2 * record % 50_000, (2 * record + 1) % 50_000].map(mixed));
+    }
+    let pairs = sample.count(8);
+    assert_eq!((pairs.native, pairs.split), (100_000, 50_000));
+}
+
 /// `SplitMix64`'s finalizer (Steele, Lea and Flood 2014), which says the node of a key.
 fn mixed(word: u64) -> u64 {
     let word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -3,11 +3,12 @@
 use crate::support::Zipf;
 use des::RandomStream;
 use placement::{
-    Bucketing, Engine, Exchange, HeavyKey, KeyRule, KeyType, Keys, Layout, Node, Plan, Profile, Saving, ScanError,
-    best_host_share, node_of_record,
+    Bucketing, Engine, Exchange, HeavyKey, KeyRule, KeyType, Keys, Layout, Node, Plan, Profile, Records, Saving,
+    ScanError, best_host_share, node_of_record,
 };
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 
 fn bucketing(buckets: u32) -> Bucketing {
     Bucketing::new(Engine::MapReduce, None, KeyType::Text, buckets).expect("a bucketing")
@@ -81,6 +82,55 @@ fn weights_are_exact_beyond_32_bits() {
             least: count * (value + 5),
         };
         assert_eq!(profile.heaviest(), [of(b"one", 10), of(b"two", 5)]);
+    }
+}
+
+#[test]
+fn a_word_of_another_type_is_shown_with_its_line() {
+    let of_ints = Bucketing::new(Engine::Spark, None, KeyType::Int, 8).expect("a bucketing");
+    let mut profile = Profile::new(rule("tokens"), of_ints, Layout::Whole, None);
+    let error = profile.lines(b"12 13\n\n14 1x\t15\r\n16\n").expect_err("no number");
+    let expected = ScanError::Type { key: "1x".to_owned(), of: KeyType::Int, record: "14 1x\t15".to_owned() };
+    assert_eq!(error, expected);
+    assert_eq!((profile.records, profile.unkeyed, profile.without_key.as_deref()), (3, 1, Some("")));
+}
+
+/// What a profile shows.
+fn shown<H: placement::Hint>(profile: &Profile<H>) -> String {
+    let counts = (profile.records, profile.bytes, profile.unkeyed, profile.several, profile.most_keys, profile.pairs);
+    let bytes = (profile.exchange, profile.at_home, profile.stored, &profile.weights);
+    let sample = (profile.sample().records(), profile.sample().count(5));
+    format!(
+        "{counts:?} {bytes:?} {:?} {sample:?} {:?} {:?}",
+        profile.without_key,
+        profile.distinct(),
+        profile.heaviest()
+    )
+}
+
+/// So many keys that most have no place of their own and many take another's counter: whole lines leave what they leave
+/// one by one.
+#[test]
+fn many_words_in_whole_lines_are_those_of_the_records() {
+    let (zipf, mut random) = (Zipf::new(60_000, 0.8), RandomStream::new(11, "placement/test", 0));
+    let mut text = String::new();
+    for _ in 0..60_000 {
+        for _ in 0..random.below(12) {
+            let word = zipf.draw(&mut random);
+            text.push_str(&"x".repeat(if word % 700 == 0 { 50 } else { word % 5 }));
+            let _ = write!(text, "{word} ");
+        }
+        text.push('\n');
+    }
+    for layout in Layout::ALL {
+        let profile = || Profile::new(rule("tokens"), bucketing(64), layout, Some(4));
+        let (mut whole, mut single) = (profile(), profile());
+        text.as_bytes().chunks(10_007).fold(Records::new(), |mut records, piece| {
+            records.feed_lines(piece, |lines| whole.lines(lines)).expect("words");
+            records
+        });
+        text.lines().for_each(|line| single.record(line.as_bytes(), line.len() as u64 + 1).expect("words"));
+        assert!(whole.heaviest().len() == 4096 && shown(&whole) == shown(&single), "{layout:?}");
     }
 }
 
@@ -193,6 +243,7 @@ proptest! {
         lines in prop::collection::vec("[a-c\u{e9}]{0,5}([ \t][a-cx]{0,20}){0,12}", 1..60),
         layout in prop::sample::select(vec![Layout::Whole, Layout::Split, Layout::Projected]),
         value in prop::option::of(0..100_u64),
+        at_once in any::<bool>(),
     ) {
         let mut profile = Profile::new(rule("tokens"), bucketing(16), layout, value);
         let (mut exchange, mut at_home, mut stored, mut weights) = (0, 0, 0, vec![0; 16]);
@@ -201,7 +252,9 @@ proptest! {
         let mut different = BTreeSet::new();
         for line in &lines {
             let length = line.len() as u64 + 1;
-            profile.record(line.as_bytes(), length).expect("words");
+            if !at_once {
+                profile.record(line.as_bytes(), length).expect("words");
+            }
             let words: Vec<&str> = line.split_ascii_whitespace().collect();
             pairs += words.len() as u64;
             most = most.max(words.len() as u64);
@@ -224,6 +277,9 @@ proptest! {
                 different.insert(*word);
             }
         }
+        if at_once {
+            profile.lines(format!("{}\n", lines.join("\n")).as_bytes()).expect("words");
+        }
         prop_assert_eq!((profile.exchange, profile.at_home, profile.stored), (exchange, at_home, stored));
         prop_assert_eq!(&profile.weights, &weights);
         prop_assert_eq!((profile.pairs, profile.most_keys), (pairs, most));
@@ -240,5 +296,46 @@ proptest! {
         let expected: BTreeMap<String, (u64, u64)> =
             of_key.into_iter().filter(|(_, kept)| *kept > 0).map(|(key, kept)| (key.into(), (kept, kept))).collect();
         prop_assert_eq!(known, expected);
+    }
+}
+
+/// White space and its neighbours, words of every length, bytes beyond ASCII.
+fn text() -> impl Strategy<Value = Vec<u8>> {
+    let any_byte = prop::sample::select(b" \t\r\n\x0c\x0b\x00!az\x7f\x80\xc3\xff".as_slice());
+    let piece = prop_oneof![
+        8 => prop::collection::vec(any_byte, 0..200),
+        4 => prop::collection::vec(any::<u8>(), 0..80),
+        4 => "[a-z]{1,18}( [a-zäß日]{1,9}){0,40}\r?\n".prop_map(String::into_bytes),
+        2 => (0..40_usize).prop_map(|lines| b"\n".repeat(lines)),
+        1 => (0..9000_usize).prop_map(|word| vec![b'w'; word]),
+        1 => (0..5000_usize).prop_map(|words| b"x ".repeat(words)),
+    ];
+    prop::collection::vec(piece, 0..12).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    /// Whole lines leave what they leave one by one, wherever the pieces of a stream end: any bytes, lines that fit the
+    /// bounds of words and such that do not, and for keys of any rule.
+    #[test]
+    fn whole_lines_are_their_records(
+        text in text(),
+        layout in prop::sample::select(vec![Layout::Whole, Layout::Split, Layout::Projected]),
+        value in prop::option::of(0..100_u64),
+        piece in 1..6000_usize,
+        key in prop::sample::select(vec!["tokens", "tokens", "first-tab", "line", "regex:[a-z]"]),
+        engine in prop::sample::select(vec![Engine::MapReduce, Engine::Spark]),
+    ) {
+        let buckets = Bucketing::new(engine, None, KeyType::Text, 48).expect("a bucketing");
+        let profile = || Profile::new(rule(key), buckets, layout, value);
+        let (mut whole, mut single, mut records) = (profile(), profile(), Records::new());
+        for piece in text.chunks(piece) {
+            records.feed_lines(piece, |lines| whole.lines(lines)).expect("text");
+        }
+        records.end_lines(|lines| whole.lines(lines)).expect("text");
+        for line in text.split_inclusive(|byte| *byte == b'\n') {
+            let record = line.strip_suffix(b"\n").unwrap_or(line);
+            single.record(record.strip_suffix(b"\r").unwrap_or(record), line.len() as u64).expect("text");
+        }
+        prop_assert_eq!(shown(&whole), shown(&single));
     }
 }

@@ -3,7 +3,7 @@
 //! `tests/vectors/engines.tsv` has hash, type, key, number of buckets and bucket. It was printed by the programs beside
 //! it: `tests/vectors/README.md` says how.
 
-use placement::{Bucketing, BucketingError, Engine, Hash, KeyType, python_hash_of_text};
+use placement::{Bucketing, BucketingError, Engine, Hash, KeyRule, KeyType, Layout, Profile, python_hash_of_text};
 use std::collections::BTreeMap;
 
 fn hash_of(name: &str) -> Hash {
@@ -28,6 +28,15 @@ fn buckets_are_those_of_the_engines_own_classes() {
         let (buckets, bucket) = (buckets.parse().expect("a number"), bucket.parse().expect("a number"));
         let bucketing = Bucketing::new(engine_of(name), Some(name), type_of(of), buckets).expect("the engine's");
         assert_eq!(bucketing.bucket(key.as_bytes()), Some(bucket), "{line}");
+        // A scan reads a key within its text. Each word of the line stands elsewhere in it.
+        if !key.is_empty() && !key.contains([' ', '\t', '\n', '\r', '\u{c}']) {
+            let text = format!("{key} {key}\n{}", format!("{key}\n").repeat(20));
+            let mut profile = Profile::new(KeyRule::Tokens, bucketing, Layout::Projected, None);
+            profile.lines(text.as_bytes()).expect("values");
+            let mut weights = vec![0; bucketing.buckets() as usize];
+            weights[bucket as usize] = 22 * (key.len() as u64 + 1);
+            assert!(profile.weights == weights, "{line}");
+        }
         *seen.entry((hash, of)).or_default() += 1;
     }
     // Each hash with each of its types has been printed by its engine, but for Iceberg's, whose specification has

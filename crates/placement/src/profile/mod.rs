@@ -1,6 +1,8 @@
 //! What a scan of records finds: keys per record, weights of buckets and of heavy keys, bytes that a job would
 //! exchange.
 
+mod lines;
+
 use crate::distinct::Distinct;
 use crate::hash::Bucketing;
 use crate::histogram::{HeavyKey, HeavyKeys, hash_of_part};
@@ -8,10 +10,14 @@ use crate::key::{Hint, Keys};
 use crate::pairs::PairSample;
 use crate::recent::Recent;
 use crate::record::TooLong;
+use crate::words::Bounds;
+use std::ops::Range;
 use thiserror::Error;
 
 /// Counters for heavy keys: four times the keys that could each weigh a 1/16 of the mean of 64 nodes.
 const COUNTERS: usize = 4096;
+/// Keys of a record that are looked up together.
+const TOGETHER: usize = 1024;
 /// A separator and a line end beside a pair that is a record of its own.
 const BETWEEN: u64 = 2;
 /// Bytes of a record that a message shows.
@@ -70,8 +76,9 @@ pub struct Profile<H> {
     /// Bytes of a pair's value; `None` is those of the whole record.
     value: Option<u64>,
     keys: Keys,
-    /// Of the present record's keys.
+    /// Of the present keys.
     hashes: Vec<u64>,
+    bounds: Bounds,
     /// Records read.
     pub records: u64,
     /// Their bytes, with line ends.
@@ -110,6 +117,7 @@ impl<H: Hint> Profile<H> {
             value,
             keys: Keys::new(),
             hashes: Vec::new(),
+            bounds: Bounds::default(),
             records: 0,
             bytes: 0,
             unkeyed: 0,
@@ -138,6 +146,7 @@ impl<H: Hint> Profile<H> {
         let mut keys = std::mem::take(&mut self.keys);
         self.hint.keys(record, &mut keys);
         let done = self.keyed(record, &keys, length);
+        keys.shrink();
         self.keys = keys;
         done
     }
@@ -149,25 +158,34 @@ impl<H: Hint> Profile<H> {
     /// If a key is no value of the type.
     #[inline]
     pub fn keyed(&mut self, record: &[u8], keys: &Keys, length: u64) -> Result<(), ScanError> {
+        self.take_note(record, keys.len(), length);
+        match keys.len() {
+            0 => Ok(()),
+            1 => self.one_key(record, keys, length),
+            _ => self.several_keys(record, keys, length),
+        }
+    }
+
+    /// Counts a record of so many keys.
+    #[inline]
+    fn take_note(&mut self, record: &[u8], keys: usize, length: u64) {
+        let keys = keys as u64;
         self.records += 1;
         self.bytes += length;
-        let count = keys.len() as u64;
-        if count == 0 {
+        self.pairs += keys;
+        self.most_keys = self.most_keys.max(keys);
+        self.several += u64::from(keys > 1);
+        if keys == 0 {
             self.unkeyed += 1;
             if self.without_key.is_none() {
                 self.without_key = Some(shown(record));
             }
-            return Ok(());
         }
-        self.pairs += count;
-        self.most_keys = self.most_keys.max(count);
-        self.several += u64::from(count > 1);
-        if count == 1 { self.one_key(record, keys, length) } else { self.several_keys(record, keys, length) }
     }
 
     #[inline]
     fn one_key(&mut self, record: &[u8], keys: &Keys, length: u64) -> Result<(), ScanError> {
-        let Some((text, range)) = keys.parts(record).next() else { return Ok(()) };
+        let (text, range) = keys.part(0, record);
         let hash = hash_of_part(text, range.start, range.end);
         let own = range.len() as u64;
         let pair = self.bucketing.key_type().fixed_bytes().unwrap_or(own) + self.value.unwrap_or(length);
@@ -176,7 +194,7 @@ impl<H: Hint> Profile<H> {
             Layout::Split => pair + BETWEEN,
             Layout::Projected => own + 1,
         };
-        let bucket = self.bucket(hash, stored, || text.get(range).unwrap_or_default(), record)?;
+        let bucket = self.bucket(hash, stored, || (text, range), record)?;
         self.sample.record(&[hash]);
         self.exchange += pair;
         self.at_home += pair;
@@ -186,51 +204,65 @@ impl<H: Hint> Profile<H> {
 
     /// Keys are hashed one after the other before the first of them is looked up: their places in memory are then
     /// fetched side by side, where a lookup that goes astray would wait for each.
-    #[inline]
     fn several_keys(&mut self, record: &[u8], keys: &Keys, length: u64) -> Result<(), ScanError> {
+        let mut hashes = std::mem::take(&mut self.hashes);
+        let mut home = None;
+        for begin in (0..keys.len()).step_by(TOGETHER) {
+            let some = begin..keys.len().min(begin + TOGETHER);
+            hashes.clear();
+            hashes.extend(some.map(|number| {
+                let (text, range) = keys.part(number, record);
+                hash_of_part(text, range.start, range.end)
+            }));
+            self.recent.fetch(&hashes);
+            self.some_keys(&mut home, &hashes, |number| keys.part(begin + number, record), record, length)?;
+        }
+        self.sample.end();
+        self.hashes = hashes;
+        Ok(())
+    }
+
+    /// Takes some keys of a record, behind one another, by their hashes. `home` is the bucket of the record's first key.
+    #[inline]
+    fn some_keys<'a>(
+        &mut self,
+        home: &mut Option<u32>,
+        hashes: &[u64],
+        key: impl Fn(usize) -> (&'a [u8], Range<usize>),
+        record: &[u8],
+        length: u64,
+    ) -> Result<(), ScanError> {
         let value = self.value.unwrap_or(length);
         let fixed = self.bucketing.key_type().fixed_bytes();
-        let bytes = |key: usize| fixed.unwrap_or(key as u64);
-        let mut hashes = std::mem::take(&mut self.hashes);
-        hashes.clear();
-        match keys.of_record() {
-            Some(ranges) => hashes.extend(ranges.map(|range| hash_of_part(record, range.start, range.end))),
-            None => hashes.extend(keys.parts(record).map(|(text, range)| hash_of_part(text, range.start, range.end))),
-        }
-        for hash in &hashes {
-            self.recent.fetch(*hash);
-        }
-        let exchange = hashes.len() as u64 * (fixed.unwrap_or(0) + value) + fixed.map_or(keys.bytes(), |_| 0);
-        self.sample.record(&hashes);
+        let pair = |number: usize| fixed.unwrap_or(key(number).1.len() as u64) + value;
+        let exchange: u64 = (0..hashes.len()).map(pair).sum();
+        self.sample.keys(hashes);
         self.exchange += exchange;
         match self.layout {
             Layout::Whole => {
-                let mut home = None;
                 for (number, hash) in hashes.iter().enumerate() {
-                    let stored = if number == 0 { length } else { 0 };
-                    let bucket = self.bucket(*hash, stored, || keys.get(number, record), record)?;
-                    if bucket == *home.get_or_insert(bucket) {
-                        self.at_home += bytes(keys.get(number, record).len()) + value;
-                    }
-                    if number == 0 {
+                    let stored = if home.is_none() { length } else { 0 };
+                    let bucket = self.bucket(*hash, stored, || key(number), record)?;
+                    if home.is_none() {
                         self.store(bucket, stored);
+                    }
+                    if bucket == *home.get_or_insert(bucket) {
+                        self.at_home += pair(number);
                     }
                 }
             }
             layout => {
                 self.at_home += exchange;
                 for (number, hash) in hashes.iter().enumerate() {
-                    let key = keys.get(number, record);
                     let stored = match layout {
-                        Layout::Projected => key.len() as u64 + 1,
-                        _ => bytes(key.len()) + value + BETWEEN,
+                        Layout::Projected => key(number).1.len() as u64 + 1,
+                        _ => pair(number) + BETWEEN,
                     };
-                    let bucket = self.bucket(*hash, stored, || key, record)?;
+                    let bucket = self.bucket(*hash, stored, || key(number), record)?;
                     self.store(bucket, stored);
                 }
             }
         }
-        self.hashes = hashes;
         Ok(())
     }
 
@@ -246,26 +278,31 @@ impl<H: Hint> Profile<H> {
         &mut self,
         hash: u64,
         weight: u64,
-        key: impl FnOnce() -> &'a [u8],
+        key: impl FnOnce() -> (&'a [u8], Range<usize>),
         record: &[u8],
     ) -> Result<u32, ScanError> {
-        match self.recent.add(hash, weight) {
+        if let Some(bucket) = self.recent.add(hash, weight) {
+            return Ok(bucket);
+        }
+        let (text, range) = key();
+        match self.rare(hash, text, range.clone(), weight) {
             Some(bucket) => Ok(bucket),
-            None => self.rare(hash, key(), weight, record),
+            None => Err(self.no_value(text.get(range).unwrap_or_default(), record)),
         }
     }
 
-    /// Adds weight to a key that does not come often, or has not yet; its bucket.
+    /// Adds weight to a key that does not come often, or has not yet; its bucket, if it is a value of the type.
     #[inline(never)]
-    fn rare(&mut self, hash: u64, key: &[u8], weight: u64, record: &[u8]) -> Result<u32, ScanError> {
+    fn rare(&mut self, hash: u64, text: &[u8], range: Range<usize>, weight: u64) -> Option<u32> {
         self.distinct.add(hash);
-        let bucket = self.bucketing.bucket(key).ok_or_else(|| ScanError::Type {
-            key: shown(key),
-            of: self.bucketing.key_type(),
-            record: shown(record),
-        })?;
-        self.recent.admit(hash, key, bucket, weight, &mut self.heavy);
-        Ok(bucket)
+        let bucket = self.bucketing.bucket_of_part(text, range.clone())?;
+        self.recent.admit(hash, text.get(range).unwrap_or_default(), bucket, weight, &mut self.heavy);
+        Some(bucket)
+    }
+
+    #[cold]
+    fn no_value(&self, key: &[u8], record: &[u8]) -> ScanError {
+        ScanError::Type { key: shown(key), of: self.bucketing.key_type(), record: shown(record) }
     }
 
     /// The heaviest keys.
