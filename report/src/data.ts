@@ -81,6 +81,8 @@ export interface Spark {
   reason: string;
   /** From the first job's submission to the last one's end. */
   took_s: number | null;
+  /** On YARN: after how long its program could go on. */
+  ready_s: number | null;
   executors: number;
   /** Those of them that it lost. */
   lost: number;

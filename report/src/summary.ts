@@ -41,7 +41,8 @@ function application(spark: Spark): HTMLElement {
   const [own, other, anew] = spark.cached.map(format.bytes);
   const read = spark.cached.some((bytes) => bytes > 0);
   const cached = read ? `; tasks read ${own} of kept data from their own executors, ${other} from others, and computed ${anew} anew` : '';
-  const what = `application of Spark on ${format.count(spark.executors)} executors${lost}${copied}${cached}${broadcast}`;
+  const yarn = spark.ready_s === null ? '' : ` on YARN, whose program could go on after ${format.seconds(spark.ready_s)},`;
+  const what = `application of Spark${yarn} on ${format.count(spark.executors)} executors${lost}${copied}${cached}${broadcast}`;
   return el(
     'p',
     { class: 'headline' },

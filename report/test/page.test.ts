@@ -302,6 +302,13 @@ test('an application of Spark shows its stages, and leads from one to its time',
   expect(await page.textContent('header')).toMatch(
     /Not finished.*an application of Spark on 8 executors, of which it lost 2$/,
   );
+  const onYarn = spark();
+  onYarn.spark!.ready_s = 14.2;
+  const other = await open(onYarn);
+  expect((await other.page.textContent('header'))!.replace(/\u00a0|\u202f/g, ' ')).toMatch(
+    /an application of Spark on YARN, whose program could go on after 14.2 s, on 8 executors$/,
+  );
+  await other.page.close();
   const rows = await page.$$eval('#stages tbody tr', (all) =>
     all.map((row) => [...row.children].map((cell) => cell.textContent!.replace(/\u00a0|\u202f/g, ' '))),
   );

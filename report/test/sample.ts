@@ -669,6 +669,7 @@ export function spark(): ReportData {
       state: 'unfinished',
       reason: '',
       took_s: null,
+      ready_s: null,
       executors: 8,
       lost: 0,
       copies: [0, 0],

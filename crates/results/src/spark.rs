@@ -16,6 +16,8 @@ pub struct SparkApplication {
     pub reason: String,
     /// Its executors in the order in which they came.
     pub executors: Vec<SparkExecutor>,
+    /// When its first `ApplicationMaster` spoke to the driver, on YARN.
+    pub master: Option<Time>,
     /// When the program could go on, on YARN.
     pub ready: Option<Time>,
     /// Executors that it has lost.
@@ -141,6 +143,8 @@ pub static SPARK: Metrics<SparkApplication> = Metrics {
         figure("output", "What tasks wrote to files, one replica counted.").bytes(|app| app.sum(|task| task.output)),
         figure("fetch_wait_s", "Time for which tasks had no shuffle block to work on, over all of them.")
             .number("s", |app| app.fetch_wait()),
+        figure("master_s", "When its first ApplicationMaster spoke to the driver, on YARN.")
+            .optional_time(|app| app.master),
         figure("ready_s", "When enough executors were there for its program to go on, on YARN.")
             .optional_time(|app| app.ready),
         figure("each_executor", "Its executors in the order in which they came.")

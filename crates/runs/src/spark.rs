@@ -54,6 +54,9 @@ pub fn check_spark(imported: &SparkImported, result: &RunResult) -> Option<Vec<S
     let mut lines = vec![line("first submission to last end", "s", recorded.took, took)];
     let stages = recorded.stages.iter().zip(lengths(spark));
     lines.extend(stages.map(|((name, length), predicted)| line(name, "s", *length, predicted)));
+    lines.extend(recorded.executors.map(|last| {
+        line("ApplicationMaster to last executor", "s", last, executors(spark).map(Time::as_secs_f64))
+    }));
     let megabytes = |bytes: u64| bytes as f64 / 1e6;
     let moved = [
         ("shuffle, network", recorded.shuffle_remote, spark.shuffle_remote()),
@@ -67,6 +70,13 @@ pub fn check_spark(imported: &SparkImported, result: &RunResult) -> Option<Vec<S
         line("workers' interfaces, received", "MB", megabytes(bytes), Some(megabytes(into_workers(result))))
     }));
     Some(lines)
+}
+
+/// From the ApplicationMaster to the last executor that was there before the first job.
+fn executors(spark: &SparkApplication) -> Option<Time> {
+    let first = spark.jobs.first()?.submit?;
+    let came = spark.executors.iter().filter_map(|executor| executor.registered);
+    Some(came.filter(|at| *at <= first).max()?.saturating_sub(spark.master?))
 }
 
 /// Bytes that the interfaces of all workers received.

@@ -272,6 +272,11 @@ impl Driver {
         if up {
             self.hosts.node_up(now, node, outside.events);
             self.feed(now, Input::NodeUp { node }, outside);
+            if let Some(spark) = &mut self.spark {
+                let mut effects = std::mem::take(&mut self.effects);
+                self.cluster.drive(now, &mut effects, |platform| spark.on_up(platform, node));
+                self.perform_all(now, effects, outside);
+            }
         } else {
             // Before whatever else it hears of the node, what was under way there is over.
             if let Some(spark) = &mut self.spark {

@@ -7,20 +7,21 @@ use crate::config::{Config, Place};
 use crate::driver::{Thread, Work};
 use crate::errand::Errands;
 use crate::executor::{Executor, Need};
-use crate::loss::WORKER_TIMEOUT;
 use crate::reads::Adapted;
 use crate::record::{Exchange, ExecutorRecord, JobRecord, StageRecord, TaskRecord};
 use crate::serve::{FetchId, Serving, UnderWay};
+use crate::registration;
 use crate::shuffle;
 use crate::stage::{Ancestor, Stage};
+use crate::standalone::{self, Standalone};
 use crate::store::KeptPartition;
 use crate::task::Task;
 use crate::yarn::{Step, Yarn};
 use des::RandomStream;
-use hadoop::{ConnId, Event, Platform, Reader, Service, Writer};
+use hadoop::{ConnId, Event, Platform, Reader, Writer};
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use units::{Bytes, Time};
+use units::Bytes;
 
 /// What is under way outside.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -32,8 +33,12 @@ pub(crate) enum Errand {
     Speculate,
     /// Stages that failed are submitted anew.
     Resubmit,
-    /// The Master drops an executor's Worker.
+    /// On YARN: the driver has not heard of an executor for long.
     Expired(usize),
+    /// Standalone: what happens between Workers and the Master.
+    Standalone(standalone::Step),
+    /// An executor becomes one of the application.
+    Registration(usize, registration::Step),
     DriverWorked,
     /// Messages between the driver and executors.
     Launch(usize),
@@ -96,8 +101,7 @@ pub struct Spark {
     pub(crate) random: RandomStream,
     /// Stages that are submitted anew in a moment.
     pub(crate) failed: BTreeSet<usize>,
-    /// When the Master first looks for Workers that it has not heard of; it began before the application.
-    pub(crate) master_phase: Time,
+    pub(crate) standalone: Standalone,
     /// On YARN: its way there, and when executors' heartbeats come.
     pub(crate) yarn: Yarn,
     pub(crate) heartbeats: RandomStream,
@@ -149,7 +153,7 @@ impl Spark {
             random: RandomStream::new(seed, "spark", 0),
             config,
             failed: BTreeSet::new(),
-            master_phase: Time::from_ps(RandomStream::new(seed, "spark-master", 0).below(WORKER_TIMEOUT.as_ps())),
+            standalone: Standalone::new(seed),
             yarn: Yarn::default(),
             racks: Arc::default(),
             heartbeats: RandomStream::new(seed, "spark-heartbeats", 0),
@@ -175,19 +179,6 @@ impl Spark {
         self.speculate_later(platform);
         if self.config.yarn.is_none() {
             self.next_job(platform);
-        }
-    }
-
-    /// Standalone, as many executors on each worker.
-    fn start_executors(&mut self, platform: &mut Platform) {
-        let master = platform.ctx.nodes.master();
-        for worker in platform.ctx.nodes.workers() {
-            for _ in 0..self.config.executors {
-                let driver = platform.ctx.drive_open(worker, master, Service::SparkDriver);
-                let executor = Executor::new(worker, self.config.cores, driver);
-                self.executors.push(Executor { registered: Some(platform.ctx.now), ..executor });
-                self.cache.add(self.config.storage_memory);
-            }
         }
     }
 
@@ -245,8 +236,9 @@ impl Spark {
             Errand::Revive => self.on_revive(platform),
             Errand::Speculate => self.on_speculate(platform),
             Errand::Resubmit => self.on_resubmit(platform),
-            Errand::Expired(executor) if self.config.yarn.is_some() => self.on_heartbeats_missed(platform, executor),
-            Errand::Expired(executor) => self.lose(platform, executor, false),
+            Errand::Expired(executor) => self.on_heartbeats_missed(platform, executor),
+            Errand::Standalone(step) => self.on_standalone(platform, step),
+            Errand::Registration(executor, step) => self.on_registration(platform, executor, step),
             Errand::Yarn(step) => self.on_step(platform, step),
             Errand::DriverWorked => self.on_driver_worked(platform),
             Errand::Status(task) => self.do_next(platform, Work::Status(task)),

@@ -54,6 +54,10 @@ pub struct Config {
     pub coalesce: Option<Coalesce>,
     /// Further work, before all other, of tasks that an executor begins before any has ended on it.
     pub executor_start: Time,
+    /// Work of a process of the application that is started in a container or by a Worker until it speaks.
+    pub process_start: Time,
+    /// Standalone: from then on no node comes back that is down.
+    pub returns: Time,
     /// The jobs, one after the other.
     pub jobs: Vec<JobSpec>,
     /// Their stages. A stage's parents stand before it.
@@ -84,6 +88,8 @@ impl Default for Config {
             skew: Some(Skew::default()),
             coalesce: Some(Coalesce::default()),
             executor_start: Time::ZERO,
+            process_start: Time::from_ms(1_200),
+            returns: Time::ZERO,
             jobs: Vec::new(),
             stages: Vec::new(),
         }

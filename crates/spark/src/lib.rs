@@ -1,8 +1,9 @@
 //! An application of Spark, standalone or on YARN, as a pure state machine beside `hadoop`'s: it drives a
 //! [`hadoop::Cluster`] from outside, on whose nodes, disks, connections and HDFS it runs.
 //!
-//! [`Spark::on_start`], [`Spark::on_down`] and [`Spark::on_news`] take the cluster's [`Platform`](hadoop::Platform) and
-//! what has happened there; what they ask for comes back as news. `docs/models/spark.md` has the sources.
+//! [`Spark::on_start`], [`Spark::on_down`], [`Spark::on_up`] and [`Spark::on_news`] take the cluster's
+//! [`Platform`](hadoop::Platform) and what has happened there; what they ask for comes back as news.
+//! `docs/models/spark.md` has the sources.
 
 pub mod adaptive;
 mod app_master;
@@ -19,12 +20,14 @@ mod loss;
 mod reading;
 mod reads;
 mod record;
+mod registration;
 mod running;
 mod serve;
 pub mod shuffle;
 pub mod skew;
 mod speculation;
 mod stage;
+mod standalone;
 mod store;
 mod task;
 pub mod task_set;

@@ -1,9 +1,9 @@
 //! Executors that are lost with their shuffle files, as no external shuffle service keeps those: what other executors and
 //! the driver see of it and when, and what is run anew.
 //!
-//! A node that crashes says nothing. Standalone, the Master drops a Worker that it has not heard of (`timeOutDeadWorkers`),
-//! and the driver hears of it; a connection that is reset tells it at once. Tasks that fetch from it find out by
-//! themselves (`RetryingBlockTransferor`, `NettyBlockTransferService`).
+//! A node that crashes says nothing. Standalone, the Master drops a Worker that it has not heard of
+//! ([`crate::standalone`]), and the driver hears of it; a connection that is reset tells it at once. Tasks that fetch from
+//! it find out by themselves (`RetryingBlockTransferor`, `NettyBlockTransferService`).
 
 use crate::application::{Errand, Spark};
 use crate::executor::Need;
@@ -14,10 +14,6 @@ use hadoop::{ConnId, End, NodeId, Platform};
 use std::collections::BTreeSet;
 use units::Time;
 
-/// How often a Worker is heard of: a quarter of `spark.worker.timeout`.
-const WORKER_HEARTBEAT: Time = Time::from_secs(15);
-/// After how long without that it is dropped, and how often the Master looks (`spark.worker.timeout`).
-pub const WORKER_TIMEOUT: Time = Time::from_secs(60);
 /// After how long a connection on which something is awaited is closed (`spark.network.timeout`).
 pub const SILENCE: Time = Time::from_secs(120);
 /// How often a fetch is tried again, and after how long (`spark.shuffle.io.maxRetries`, `spark.shuffle.io.retryWait`).
@@ -51,13 +47,12 @@ impl Spark {
             for fetch in self.fetches.of(|fetch| fetch.request.address == executor && fetch.conn.is_some()) {
                 self.await_silence(platform, fetch);
             }
-            let missed = match self.config.yarn {
-                Some(_) => self.misses_heartbeats(now, executor),
-                None => expires(now, self.master_phase),
-            };
-            let errand = self.errands.send(Errand::Expired(executor));
-            platform.ctx.drive_timer(missed, errand);
+            if self.config.yarn.is_some() {
+                let errand = self.errands.send(Errand::Expired(executor));
+                platform.ctx.drive_timer(self.misses_heartbeats(now, executor), errand);
+            }
         }
+        self.workers_go_down(platform, node);
     }
 
     /// An executor's process is gone.
@@ -116,12 +111,10 @@ impl Spark {
         platform.ctx.drive_timer(platform.ctx.now + self.connects_in_vain(platform, address), errand);
     }
 
-    /// How long a connection to a dead executor takes to fail: no time where its node lives and refuses it, after a
-    /// container has ended.
+    /// How long a connection to a dead executor takes to fail: no time where its node lives, or lives again, and refuses
+    /// it.
     pub(crate) fn connects_in_vain(&self, platform: &Platform, executor: usize) -> Time {
-        let executor = &self.executors[executor];
-        let refuses = executor.container.is_some() && platform.ctx.nodes.is_up(executor.node);
-        if refuses { Time::ZERO } else { UNANSWERED }
+        if platform.ctx.nodes.is_up(self.executors[executor].node) { Time::ZERO } else { UNANSWERED }
     }
 
     /// A connection could not be made. Where the driver knows that the executor is lost, that is all
@@ -260,8 +253,11 @@ impl Spark {
             self.dies(platform, executor);
         }
         self.held.forget(executor);
-        if self.config.yarn.is_none() && self.executors.iter().all(|executor| executor.is_lost) {
-            return self.fail(platform, "all executors are lost, and none takes their place".to_owned());
+        if self.config.yarn.is_none() {
+            self.look_for_workers(platform);
+            if self.is_finished() {
+                return;
+            }
         }
         self.unregister(platform, executor);
         for id in 0..self.tasks.len() {
@@ -318,13 +314,4 @@ impl Spark {
             None => self.disconnected(platform, conn),
         }
     }
-}
-
-/// When the Master drops the Worker of a node that crashes now: at the first of its looks, of which one is at `phase`,
-/// that finds it silent for longer than it may be.
-fn expires(now: Time, phase: Time) -> Time {
-    let heard = now.as_ps() / WORKER_HEARTBEAT.as_ps() * WORKER_HEARTBEAT.as_ps();
-    let silent = Time::from_ps(heard) + WORKER_TIMEOUT;
-    let looks = silent.saturating_sub(phase).as_ps() / WORKER_TIMEOUT.as_ps() + 1;
-    phase + Time::from_ps(looks * WORKER_TIMEOUT.as_ps())
 }

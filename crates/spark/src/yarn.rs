@@ -10,7 +10,7 @@ use crate::loss::SILENCE;
 use crate::task::Step as TaskStep;
 use hadoop::rpc::Process;
 use hadoop::yarn::{ApplicationSpec, MasterPlacement, News, Resources, Role};
-use hadoop::{ApplicationId, ConnId, ContainerId, End, Framework, NodeId, Platform, Service, Tag};
+use hadoop::{ApplicationId, ConnId, ContainerId, End, Framework, NodeId, Platform, Tag};
 use std::collections::BTreeMap;
 use units::{Bytes, Time, count};
 
@@ -55,8 +55,6 @@ pub struct OnYarn {
     pub max_registered_wait: Time,
     /// From a NodeManager's start of a container to that of its process.
     pub launch_latency: Time,
-    /// Work of a process from there until it speaks.
-    pub process_start: Time,
     /// How long a stage waits for a core in the rack of its data (`spark.locality.wait.rack`, 3 s).
     pub locality_wait_rack: Time,
 }
@@ -74,7 +72,6 @@ impl Default for OnYarn {
             min_registered: 0.8,
             max_registered_wait: Time::from_secs(30),
             launch_latency: Time::from_ms(200),
-            process_start: Time::from_ms(1_200),
             locality_wait_rack: Time::from_secs(3),
         }
     }
@@ -95,10 +92,6 @@ pub enum Step {
     Welcome(ContainerId),
     /// It has waited until this time.
     Heartbeat(ContainerId, Time),
-    /// An executor registers, hears that it is, and says that it can work.
-    Register(usize),
-    Registered(usize),
-    Ready(usize),
     /// The driver asks the `ApplicationMaster` why an executor has ended, and had no answer for long; has it replaced.
     Why(usize),
     NoAnswer(usize),
@@ -128,7 +121,8 @@ pub struct Yarn {
     pub is_running: bool,
     /// When the driver asked for it.
     submitted: Time,
-    /// When the program could go on.
+    /// When the first `ApplicationMaster` spoke to the driver, and when the program could go on.
+    came: Option<Time>,
     ready: Option<Time>,
     /// The `ApplicationMaster`'s connection as the driver knows it.
     known_master: Option<ConnId>,
@@ -189,7 +183,7 @@ impl Spark {
             }
             Step::Look => self.look(platform),
             Step::Launched(container) => self.on_container_launched(platform, container),
-            Step::Up(container) => self.on_up(platform, container),
+            Step::Up(container) => self.on_process_up(platform, container),
             Step::Hello(conn) => self.on_hello(platform, conn),
             Step::Welcome(container) => {
                 if self.yarn.master.as_ref().is_some_and(|master| master.container == container) {
@@ -197,16 +191,6 @@ impl Spark {
                 }
             }
             Step::Heartbeat(container, due) => self.on_heartbeat_due(platform, container, due),
-            Step::Register(executor) => {
-                self.executors[executor].registered = Some(platform.ctx.now);
-                self.tell(platform, executor, Bytes::new(MESSAGE), Errand::Yarn(Step::Registered(executor)));
-            }
-            Step::Registered(executor) => {
-                let message = self.errands.send(Errand::Yarn(Step::Ready(executor)));
-                let conn = self.executors[executor].driver;
-                platform.ctx.drive_send(conn, End::Client, Bytes::new(MESSAGE), message);
-            }
-            Step::Ready(executor) => self.on_executor_ready(platform, executor),
             Step::Why(executor) => self.on_asked_why(platform, executor),
             Step::NoAnswer(executor) => self.lose(platform, executor, true),
             Step::Replace(executor) => self.on_replaced(platform, executor),
@@ -247,6 +231,7 @@ impl Spark {
     /// An `ApplicationMaster` says that it is there. If it is not the first, what the driver knows is of an attempt
     /// whose containers are gone (`YarnSchedulerBackend.reset`).
     fn on_hello(&mut self, platform: &mut Platform, conn: ConnId) {
+        self.yarn.came.get_or_insert(platform.ctx.now);
         if self.yarn.known_master.replace(conn).is_some() || self.executors.iter().any(Executor::is_up) {
             for executor in 0..self.executors.len() {
                 self.lose(platform, executor, true);
@@ -256,16 +241,6 @@ impl Spark {
             let message = self.errands.send(Errand::Yarn(Step::Welcome(master.container)));
             platform.ctx.drive_send(conn, End::Server, Bytes::new(MESSAGE), message);
         }
-    }
-
-    /// An executor can work: its cores are offered (`LaunchedExecutor`).
-    fn on_executor_ready(&mut self, platform: &mut Platform, executor: usize) {
-        if self.executors[executor].is_lost {
-            return;
-        }
-        self.executors[executor].free = self.config.cores;
-        self.recompute_levels();
-        self.offer(platform, vec![executor], false);
     }
 
     /// The connection to an executor has ended. It gets no more tasks; that it is lost, and whether its tasks count as
@@ -332,36 +307,27 @@ impl Spark {
     // === Containers' processes on their nodes ===
 
     fn on_container_launched(&mut self, platform: &mut Platform, container: ContainerId) {
-        let Some(on_yarn) = self.config.yarn else { return };
         let Some(process) = self.yarn.processes.get_mut(&container) else { return };
         let errand = self.errands.send(Errand::Yarn(Step::Up(container)));
         let node = platform.yarn.container(container).node;
-        process.starts = Some(platform.ctx.drive_compute(node, on_yarn.process_start.max(Time::from_ps(1)), errand));
+        process.starts = Some(platform.ctx.drive_compute(node, self.config.process_start.max(Time::from_ps(1)), errand));
     }
 
     /// A process is up: the `ApplicationMaster` registers with the ResourceManager, an executor with the driver.
-    fn on_up(&mut self, platform: &mut Platform, container: ContainerId) {
+    fn on_process_up(&mut self, platform: &mut Platform, container: ContainerId) {
         let Some(process) = self.yarn.processes.get_mut(&container) else { return };
         process.starts = None;
         let (node, role) = (platform.yarn.container(container).node, platform.yarn.container(container).role);
         if role == Role::Master {
             return platform.yarn.register(platform.ctx, container);
         }
-        let number = self.executors.len();
-        process.executor = Some(number);
-        let master = platform.ctx.nodes.master();
-        let driver = platform.ctx.drive_open(node, master, Service::SparkDriver);
-        let granted = platform.yarn.container(container).granted;
-        let heartbeat = self.heartbeats.uniform();
-        self.executors.push(Executor {
-            container: Some(container),
-            granted: Some(granted),
-            heartbeat,
-            ..Executor::new(node, 0, driver)
-        });
-        self.cache.add(self.config.storage_memory);
-        let message = self.errands.send(Errand::Yarn(Step::Register(number)));
-        platform.ctx.drive_send(driver, End::Client, Bytes::new(MESSAGE), message);
+        process.executor = Some(self.executors.len());
+        let number = self.add_executor(platform, node);
+        let executor = &mut self.executors[number];
+        executor.container = Some(container);
+        executor.granted = Some(platform.yarn.container(container).granted);
+        executor.heartbeat = self.heartbeats.uniform();
+        self.register(platform, number);
     }
 
     /// The executor in a container, if it has come so far.
@@ -434,6 +400,10 @@ impl Spark {
         }
     }
 
+    /// When its first `ApplicationMaster` spoke to the driver, on YARN.
+    pub const fn master(&self) -> Option<Time> {
+        self.yarn.came
+    }
     /// When the program could go on, on YARN.
     pub const fn ready(&self) -> Option<Time> {
         self.yarn.ready

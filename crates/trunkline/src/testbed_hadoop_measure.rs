@@ -27,6 +27,8 @@ const TELL: Duration = Duration::from_secs(5);
 pub struct Measured {
     /// The client's process.
     pub ran: Ran,
+    /// When it told that its first job, or its application on YARN, was submitted, in ms since 1970.
+    pub submitted_ms: Option<u64>,
     /// What its output is worth.
     pub check: Check,
     /// What daemons, clients and the host had spent, second by second.
@@ -104,7 +106,12 @@ pub fn measure(
     };
     let has_faults = !scenario.faults.is_empty() && !args.without_faults;
     let mut session = if has_faults { Some(FaultSession::open(&cluster.layout)?) } else { None };
-    let mut submitted = || session.as_mut().map_or(Ok(()), |session| session.submitted(hadoop::now_ms()));
+    let mut submitted_ms = None;
+    let mut submitted = || {
+        let now = hadoop::now_ms();
+        submitted_ms = Some(now);
+        session.as_mut().map_or(Ok(()), |session| session.submitted(now))
+    };
     let mut client = Client {
         cluster,
         folder,
@@ -147,7 +154,7 @@ pub fn measure(
     };
     let check = prepared.check(&mut after, &ran.log).inspect_err(|_| prepared.discard())?;
     let jobs = recorded(&prepared, cluster, &ran, &check, folder).inspect_err(|_| prepared.discard())?;
-    Ok(Measured { ran, check, samples, traffic, jobs, links, deeds, store })
+    Ok(Measured { ran, submitted_ms, check, samples, traffic, jobs, links, deeds, store })
 }
 
 /// The jobs of a run, by what they have left; it is copied into a folder.

@@ -45,6 +45,14 @@ impl RecordedJob {
         }
     }
 
+    /// Whether it is an application of Spark on YARN, whose executors are asked for when it is submitted.
+    pub fn is_on_yarn(&self) -> bool {
+        match self {
+            Self::MapReduce(_) => false,
+            Self::Spark(application) => application.property("spark.master").is_some_and(|master| master == "yarn"),
+        }
+    }
+
     /// From when to when its work ran: what a prediction is of.
     pub fn span(&self) -> Option<(i64, i64)> {
         match self {

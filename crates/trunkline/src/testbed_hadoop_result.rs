@@ -67,10 +67,14 @@ fn faults_json(measured: &Measured) -> Vec<Value> {
     measured.deeds.iter().map(of).collect()
 }
 
-/// When a fault began, ended, and was over for the daemons that started again, in seconds since the submission of the
-/// first job.
+/// When a fault began, ended, and was over for the daemons that started again, in seconds since a run of the job as a
+/// simulation begins: since the submission of the first job, of Spark on YARN since that of the application.
 fn times(measured: &Measured, deed: &Deed) -> [Option<f64>; 3] {
-    let submitted = measured.jobs.first().map(RecordedJob::submit_ms);
+    let of_application = || measured.submitted_ms.and_then(|at| i64::try_from(at).ok());
+    let submitted = match measured.jobs.first() {
+        Some(job) if job.is_on_yarn() => of_application(),
+        job => job.map(RecordedJob::submit_ms),
+    };
     let since = |at: Option<u64>| {
         let at = i64::try_from(at?).ok()?;
         Some((at - submitted?) as f64 / 1e3)

@@ -99,6 +99,15 @@ pub struct ExecutorInfo {
     pub cores: u32,
 }
 
+/// A process beside driver and executors: on YARN the `ApplicationMaster`.
+#[derive(Deserialize)]
+pub struct MiscellaneousProcessAdded {
+    #[serde(rename = "time", deserialize_with = "moment")]
+    pub at: i64,
+    #[serde(rename = "processId")]
+    pub id: String,
+}
+
 #[derive(Deserialize)]
 pub struct ExecutorRemoved {
     #[serde(rename = "Timestamp", deserialize_with = "moment")]

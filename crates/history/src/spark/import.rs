@@ -40,6 +40,8 @@ pub struct SparkRecorded {
     pub shuffle_remote: u64,
     /// Shuffle bytes read from a task's own executor.
     pub shuffle_local: u64,
+    /// On YARN, from the ApplicationMaster to the last executor that was there before the first job, in seconds.
+    pub executors: Option<f64>,
     /// Bytes that the interfaces of all workers received, where they were counted beside the log.
     pub into_workers: Option<u64>,
 }
@@ -105,7 +107,8 @@ pub fn import(of: &Application, cluster: Option<(&str, &str)>) -> Result<SparkIm
     if !ran.readers.is_empty() {
         kept::settings(of, &mut spark, &mut notes);
     }
-    on_yarn(of, &mut scenario, &mut spark, &mut notes);
+    let start = on_yarn(of, &mut scenario, &mut spark, &ran.machines, &mut notes);
+    recorded.executors = start.map(|start| start.last);
     let mut places = BTreeMap::new();
     let of_groups = groups.iter().flat_map(|group| &group.stages);
     let stages: Vec<_> = of_groups.map(|stage| (ran.of_stage(stage), ran.in_hdfs(stage))).collect();
@@ -117,7 +120,8 @@ pub fn import(of: &Application, cluster: Option<(&str, &str)>) -> Result<SparkIm
     }
     ran.starts = Starts::of(&stages, &ran.machines, ran.cost);
     spark.executor_start = whole_ms(ran.starts.start);
-    let mut before = groups[0].submit;
+    let first = groups[0].submit;
+    let mut before = start.map_or(first, |start| start.enough);
     for (number, group) in groups.iter().enumerate() {
         spark.pause.push(ms(group.submit - before));
         before = group.finish;
@@ -141,7 +145,7 @@ pub fn import(of: &Application, cluster: Option<(&str, &str)>) -> Result<SparkIm
             spark.stage.push(built);
         }
     }
-    recorded.took = (before - groups[0].submit).max(0) as f64 / 1e3;
+    recorded.took = (before - first).max(0) as f64 / 1e3;
     let wasted = of.tasks.len() - ran.taken;
     if wasted > 0 {
         notes.push(format!("{wasted} attempts at tasks that failed, were killed or run again are left out"));

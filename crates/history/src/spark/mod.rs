@@ -44,6 +44,8 @@ pub struct Application {
     pub adaptive: bool,
     /// Host of the driver; empty if not recorded.
     pub driver: String,
+    /// When its first `ApplicationMaster` was there, on YARN; none where that is not recorded.
+    pub master_ms: Option<i64>,
     /// Executors in the order in which they came.
     pub executors: Vec<Executor>,
     /// Jobs (actions) by number.

@@ -116,6 +116,13 @@ impl LogReader {
             }
             "SparkListenerBlockManagerAdded" => self.manager(parse(line)?)?,
             "SparkListenerExecutorAdded" => self.executor(parse(line)?)?,
+            // Spark has no short name for it.
+            "org.apache.spark.scheduler.SparkListenerMiscellaneousProcessAdded" => {
+                let process = parse::<event::MiscellaneousProcessAdded>(line)?;
+                if process.id == "yarn-am" {
+                    self.application.master_ms.get_or_insert(process.at);
+                }
+            }
             "SparkListenerExecutorRemoved" => {
                 let removed = parse::<event::ExecutorRemoved>(line)?;
                 if let Some(place) = self.executors.get(removed.id.as_str()) {

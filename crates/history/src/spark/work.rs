@@ -57,6 +57,17 @@ impl Machines {
         all
     }
 
+    /// The part of a core that processes on these hosts have, each of its own, while all of them run.
+    pub fn shares(&self, hosts: &[&str]) -> Vec<f64> {
+        let place = |host: &str| self.of_host.get(host);
+        let share = |host: &&str| {
+            let machine = &self.machines[*place(host)?];
+            let beside = hosts.iter().filter(|other| place(other) == place(host)).count();
+            Some((machine.cores / (beside as f64 + machine.load)).min(1.0))
+        };
+        hosts.iter().map(|host| share(host).unwrap_or(1.0)).collect()
+    }
+
     /// A task's work, in milliseconds of a core.
     pub fn work(&self, task: &Task) -> f64 {
         let ready = ready(task);

@@ -2,20 +2,39 @@
 
 use super::Application;
 use super::settings::{size, time};
+use super::stages::whole_ms;
+use super::work::Machines;
 use scenario::{Generation, Scenario, Spark, SparkYarn};
 use units::{Bytes, Time};
 
 /// The most that a node has for containers.
 const MOST_MEMORY: Bytes = Bytes::from_mib(1 << 30);
 
+/// How executors came before the first job.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Start {
+    /// From the `ApplicationMaster` to the last of them, in seconds.
+    pub last: f64,
+    /// When there were enough of them for the program to go on, in milliseconds since 1970.
+    pub enough: i64,
+}
+
 /// Where the log says so, the scenario's application runs on YARN: as many executors as were on each host, and room for
-/// no more of them there; beside them the ApplicationMaster's.
-pub(super) fn on_yarn(of: &Application, scenario: &mut Scenario, spark: &mut Spark, notes: &mut Vec<String>) {
+/// no more of them there; beside them the ApplicationMaster's. Nodes have for containers what a cluster's scenario of
+/// Spark on YARN says, if there is one.
+pub(super) fn on_yarn(
+    of: &Application,
+    scenario: &mut Scenario,
+    spark: &mut Spark,
+    machines: &Machines,
+    notes: &mut Vec<String>,
+) -> Option<Start> {
     let is_yarn = of.property("spark.master").is_some_and(|master| master.trim().starts_with("yarn"));
     if !is_yarn || scenario.cluster.generation == Generation::Hadoop1 {
         spark.yarn = None;
-        return;
+        return None;
     }
+    let is_known = spark.yarn.is_some();
     let mut yarn = spark.yarn.take().unwrap_or_default();
     let each = spark.executors;
     yarn.instances = each.saturating_mul(scenario.cluster.workers).clamp(1, 100_000);
@@ -23,21 +42,49 @@ pub(super) fn on_yarn(of: &Application, scenario: &mut Scenario, spark: &mut Spa
     let granted = |memory| scenario.mapreduce.granted(memory).get();
     let (cores, am_cores) = (spark.executor_cores, yarn.am_cores);
     let am = granted(yarn.am_container());
+    let is_dynamic = of.property("spark.dynamicAllocation.enabled").is_some_and(|enabled| enabled.trim() == "true");
+    let start = if is_dynamic { None } else { start(of, &yarn, machines, scenario) };
     spark.yarn = Some(yarn);
-    let memory = granted(spark.executor_container()).saturating_mul(each.into()).saturating_add(am);
-    scenario.mapreduce.node_memory = Some(Bytes::new(memory).min(MOST_MEMORY));
-    scenario.mapreduce.node_vcores = cores.saturating_mul(each).saturating_add(am_cores).clamp(1, 10_000);
+    if !is_known {
+        let memory = granted(spark.executor_container()).saturating_mul(each.into()).saturating_add(am);
+        scenario.mapreduce.node_memory = Some(Bytes::new(memory).min(MOST_MEMORY));
+        scenario.mapreduce.node_vcores = cores.saturating_mul(each).saturating_add(am_cores).clamp(1, 10_000);
+        notes.push(format!(
+            "it ran on YARN: `mapreduce.node-memory` and `node-vcores` are what {each} executors and the \
+             ApplicationMaster need on each host, as no log says what the nodes had"
+        ));
+    }
     spark.executors = 1;
-    notes.push(format!(
-        "it ran on YARN: `mapreduce.node-memory` and `node-vcores` are what {each} executors and the ApplicationMaster \
-         need on each host, as no log says what the nodes had"
-    ));
     if of.property("spark.submit.deployMode").is_some_and(|mode| mode.trim() == "cluster") {
         notes.push("its driver ran in the ApplicationMaster's container; here it is on the master".to_owned());
     }
-    if of.property("spark.dynamicAllocation.enabled").is_some_and(|enabled| enabled.trim() == "true") {
+    if is_dynamic {
         notes.push("its executors came and went by dynamic allocation; here all are asked for at the start".to_owned());
     }
+    start
+}
+
+/// How executors came, and what that says of the start of a process (`mapreduce.jvm-start`): they begin when the
+/// `ApplicationMaster` is there, and share cores until they are registered. Where a container is granted at a node's
+/// heartbeat, only the first of them did not wait for others.
+fn start(of: &Application, yarn: &SparkYarn, machines: &Machines, scenario: &mut Scenario) -> Option<Start> {
+    let (master, first) = (of.master_ms?, of.jobs.iter().map(|job| job.submit_ms).min()?);
+    let came = of.executors.iter().filter(|executor| (master..=first).contains(&executor.added_ms));
+    let mut came: Vec<(i64, &str)> = came.map(|executor| (executor.added_ms, &*executor.host)).collect();
+    came.sort_unstable();
+    let hosts: Vec<&str> = came.iter().map(|(_, host)| *host).collect();
+    let latency = scenario.mapreduce.launch_latency.as_secs_f64();
+    let work = |(&(at, _), share): (&(i64, &str), f64)| ((at - master) as f64 / 1e3 - latency).max(0.0) * share;
+    let mut works: Vec<f64> = came.iter().zip(machines.shares(&hosts)).map(work).collect();
+    if !scenario.mapreduce.asynchronous {
+        works.truncate(1);
+    }
+    let (last, _) = came.last()?;
+    let mean = whole_ms(works.iter().sum::<f64>() * 1e3 / works.len() as f64);
+    scenario.mapreduce.jvm_start = mean.min(Time::from_secs(3_600));
+    let enough = (yarn.min_registered * f64::from(yarn.instances)).ceil() as usize;
+    let enough = if enough == 0 { None } else { came.get(enough - 1) };
+    Some(Start { last: (last - master) as f64 / 1e3, enough: enough.map_or(first, |(at, _)| *at) })
 }
 
 /// The sizes of containers and the times between heartbeats that were set, as far as they are understood.

@@ -375,6 +375,36 @@ fn an_application_of_yarn_stays_on_yarn() {
     assert_eq!(memory, Some(Bytes::from_mib(8 << 10)));
 }
 
+/// Executors are there at 1,100 ms and the first job is submitted at 2,000. The ApplicationMaster was there at 400 ms, and
+/// a process begins 0.2 s later: on a core of its own its start is 0.5 s of work, on one that both share half of that. If
+/// four fifths suffice both have to be there, if a half does one: the program goes on for 0.9 s.
+#[test]
+fn the_start_of_executors_on_yarn_is_that_of_the_log() {
+    let usual =
+        log(&mut |value| value).replace("\"spark.locality.wait\"", "\"spark.master\":\"yarn\",\"spark.locality.wait\"");
+    let master = "{\"Event\":\"org.apache.spark.scheduler.SparkListenerMiscellaneousProcessAdded\",\"time\":400,\
+        \"processId\":\"yarn-am\",\"info\":{}}\n";
+    let of = |text: &str, cluster: &str| imported(text, Some(cluster)).unwrap();
+    let with = |cluster: &str| of(&format!("{usual}{master}"), cluster);
+    let own = with("");
+    let spark = own.scenario.spark.unwrap();
+    assert_eq!(own.scenario.mapreduce.jvm_start, Time::from_ms(500));
+    assert_eq!((own.recorded.executors, own.recorded.took), (Some(0.7), 17.5));
+    assert_eq!(spark.pause, [Time::from_ms(900), Time::from_ms(2_500)]);
+    let shared = with("[mapreduce]\nasynchronous = true\n[cluster.host]\ncores = 1\n").scenario;
+    assert_eq!(shared.mapreduce.jvm_start, Time::from_ms(250));
+    // Executors that come one after the other wait for heartbeats; the first one does not.
+    let later = format!("{usual}{master}").replacen("1100", "1500", 1);
+    assert_eq!(of(&later, "").scenario.mapreduce.jvm_start, Time::from_ms(500));
+    assert_eq!(of(&later, "[mapreduce]\nasynchronous = true\n").scenario.mapreduce.jvm_start, Time::from_ms(700));
+    // A cluster that is known has the room that it says; what no log tells is as ever.
+    let known = with("[mapreduce]\nnode-memory = \"9 GiB\"\nnode-vcores = 5\n[spark.yarn]\n");
+    assert_eq!((known.scenario.mapreduce.node_memory, known.scenario.mapreduce.node_vcores), (Some(Bytes::from_mib(9 << 10)), 5));
+    let untold = of(&usual, "");
+    assert_eq!((untold.recorded.executors, untold.scenario.mapreduce.jvm_start), (None, Time::from_ms(1_200)));
+    assert_eq!(untold.scenario.spark.unwrap().pause[0], Time::ZERO);
+}
+
 /// A cluster of Hadoop 1 has no YARN, and an application of a standalone cluster none either, whatever the cluster's
 /// scenario says.
 #[test]

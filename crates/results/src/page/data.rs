@@ -120,6 +120,8 @@ pub struct Spark {
     pub reason: String,
     /// From the first job's submission to the last one's end, if it came to that.
     pub took_s: Option<f64>,
+    /// On YARN: after how long its program could go on, if it came to that.
+    pub ready_s: Option<f64>,
     /// Its executors.
     pub executors: u32,
     /// Those of them that it lost.

@@ -49,6 +49,7 @@ pub(super) fn spark(app: &SparkApplication) -> Spark {
         state: state(app.state),
         reason: app.reason.clone(),
         took_s: app.took().map(seconds),
+        ready_s: app.ready.map(seconds),
         executors: units::count(app.executors.len()),
         lost: app.lost,
         copies: app.copies().into(),

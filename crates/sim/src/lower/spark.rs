@@ -3,7 +3,7 @@
 use hadoop::yarn::Resources;
 use scenario::{Scenario, SparkFormat, SparkLevel, SparkPlace, SparkStage, SparkYarn};
 use spark::{Coalesce, Config, JobSpec, Level, OnYarn, Place, Skew, Spark, Speculation, StageSpec, TaskSpec};
-use units::Bytes;
+use units::{Bytes, Time};
 
 /// The application, if the scenario has one.
 pub(super) fn application(scenario: &Scenario) -> Option<Spark> {
@@ -42,6 +42,8 @@ pub(super) fn application(scenario: &Scenario) -> Option<Spark> {
             threshold: spark.adaptive_skewed_partition_threshold,
         }),
         executor_start: spark.executor_start,
+        process_start: scenario.mapreduce.jvm_start,
+        returns: returns(scenario),
         jobs: (0..spark.jobs()).map(|job| JobSpec { pause: pause(job) }).collect(),
         stages: Vec::new(),
     };
@@ -53,6 +55,13 @@ pub(super) fn application(scenario: &Scenario) -> Option<Spark> {
         stages.push(StageSpec { adaptive: spark.adaptive && stage.sql, ..built });
     }
     Some(Spark::new(Config { stages, ..config }, scenario.run.seed))
+}
+
+/// When the last node comes back that has crashed.
+fn returns(scenario: &Scenario) -> Time {
+    let crashes = scenario.faults.iter().filter(|fault| fault.node.is_some() && fault.disk.is_none());
+    let back = crashes.filter_map(|fault| Some(fault.at.saturating_add(fault.down_for?)));
+    back.max().unwrap_or_default()
 }
 
 /// How it runs on YARN.
@@ -67,7 +76,6 @@ fn on_yarn(scenario: &Scenario, spark: &scenario::Spark, yarn: &SparkYarn) -> On
         min_registered: yarn.min_registered,
         max_registered_wait: yarn.max_registered_wait,
         launch_latency: scenario.mapreduce.launch_latency,
-        process_start: scenario.mapreduce.jvm_start,
         locality_wait_rack: yarn.locality_wait_rack.unwrap_or(spark.locality_wait),
     }
 }

@@ -28,6 +28,7 @@ pub(super) fn fill(driver: &Driver, result: &mut RunResult) {
         reason: spark.failure().unwrap_or_default().to_owned(),
         lost: count(spark.lost()),
         executors: spark.executors().collect(),
+        master: spark.master(),
         ready: spark.ready(),
         finish,
         stages: stages.collect(),

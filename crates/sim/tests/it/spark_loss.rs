@@ -123,12 +123,3 @@ fn an_application_needs_a_driver_and_an_executor() {
     let alone = reason("at = \"2 s\"\nnode = \"worker-1\"", &["spark.pause=[]", "cluster.workers=1"]);
     assert!(alone.contains("all executors are lost"), "{alone}");
 }
-
-/// A node that is back does not have its Worker back; the run goes on without it, and its connections are reset.
-#[test]
-fn a_node_that_comes_back_has_no_executor() {
-    let result = run(TWO_JOBS, "at = \"5 s\"\ndown-for = \"2 s\"\nnode = \"worker-2\"", &[]);
-    let app = spark(&result);
-    assert!(app.tasks.iter().filter(|task| task.launch.as_secs_f64() > 60.0).all(|task| task.node.0 != 2));
-    assert!(ended(app, "Success").0 >= 8);
-}

@@ -128,7 +128,7 @@ impl Cluster {
             cluster.start_store(of, plan.scenario.run.seed, key)?;
         }
         let (first, then): (&[Kind], &[Kind]) = match engine {
-            Engine::Yarn => {
+            Engine::Yarn | Engine::SparkOnYarn => {
                 say("starting YARN, formatting HDFS");
                 (&[Kind::ResourceManager, Kind::NodeManager], &[Kind::NameNode, Kind::DataNode, Kind::HistoryServer])
             }
@@ -287,7 +287,8 @@ impl Cluster {
         }
     }
 
-    /// Waits until every worker is there for HDFS and for what runs jobs, and the history server answers.
+    /// Waits until every worker is there for HDFS and for what runs jobs, and the history server, if there is one,
+    /// answers.
     fn wait(&mut self, clock: &Clock, stop: &(dyn Fn() -> bool + Sync)) -> Result<(), HadoopError> {
         let store = self.store_address();
         let workers = self.star.hosts().iter().enumerate().filter(|(index, host)| is_worker(*index, host.name()));
@@ -380,12 +381,12 @@ fn waits_for(master: &Host, engine: Engine, workers: u64, store: Option<(Ipv4Add
         return Some("HDFS");
     }
     match engine {
-        Engine::Yarn => {
+        Engine::Yarn | Engine::SparkOnYarn => {
             let metrics = at(RESOURCE_MANAGER_HTTP, "/ws/v1/cluster/metrics");
             if metrics.and_then(|metrics| metrics["clusterMetrics"]["activeNodes"].as_u64()) != Some(workers) {
                 return Some("YARN");
             }
-            if at(HISTORY_HTTP, "/ws/v1/history/info").is_none() {
+            if engine == Engine::Yarn && at(HISTORY_HTTP, "/ws/v1/history/info").is_none() {
                 return Some("the history server");
             }
         }

@@ -44,31 +44,38 @@ pub enum Engine {
     Yarn,
     /// Spark's own master and workers.
     Spark,
+    /// YARN, for applications of Spark.
+    SparkOnYarn,
 }
 
 impl Engine {
     /// That of a scenario's cluster.
     pub const fn of(scenario: &Scenario) -> Self {
-        if scenario.spark.is_some() { Self::Spark } else { Self::Yarn }
+        match &scenario.spark {
+            None => Self::Yarn,
+            Some(spark) if spark.yarn.is_none() => Self::Spark,
+            Some(_) => Self::SparkOnYarn,
+        }
     }
     /// The daemons of the master, in the order in which they are started.
     pub const fn of_master(self) -> &'static [Kind] {
         match self {
             Self::Yarn => &[Kind::NameNode, Kind::ResourceManager, Kind::HistoryServer],
             Self::Spark => &[Kind::NameNode, Kind::SparkMaster],
+            Self::SparkOnYarn => &[Kind::NameNode, Kind::ResourceManager],
         }
     }
     /// The daemons of a worker.
     pub const fn of_worker(self) -> &'static [Kind] {
         match self {
-            Self::Yarn => &[Kind::DataNode, Kind::NodeManager],
+            Self::Yarn | Self::SparkOnYarn => &[Kind::DataNode, Kind::NodeManager],
             Self::Spark => &[Kind::DataNode, Kind::SparkWorker],
         }
     }
     /// The daemon of a worker whose children tasks and executors are.
     pub const fn parent_of_tasks(self) -> Kind {
         match self {
-            Self::Yarn => Kind::NodeManager,
+            Self::Yarn | Self::SparkOnYarn => Kind::NodeManager,
             Self::Spark => Kind::SparkWorker,
         }
     }

@@ -182,20 +182,22 @@ impl Job {
         Ok(())
     }
 
-    /// Whether a cluster can run it: it has YARN, or Spark in its place.
+    /// Whether a cluster can run it: it has MapReduce, or Spark in its place.
     pub fn check_engine(&self, engine: Engine) -> Result<(), HadoopError> {
-        let wanted = match self.kind {
-            Kind::Jar(_) => return Ok(()),
-            Kind::Spark(_) => Engine::Spark,
-            _ => Engine::Yarn,
+        let fits = match self.kind {
+            Kind::Jar(_) => true,
+            Kind::Spark(_) => engine != Engine::Yarn,
+            _ => engine == Engine::Yarn,
         };
-        let (has, bring) = match engine {
-            Engine::Yarn => ("YARN and no Spark", "`trunkline testbed hadoop up --spark` brings up one with Spark"),
-            Engine::Spark => ("Spark in place of YARN", "`trunkline testbed hadoop up` without Spark brings up YARN"),
-        };
-        if wanted == engine {
+        if fits {
             return Ok(());
         }
+        let without = "`trunkline testbed hadoop up` without Spark brings up one with MapReduce";
+        let (has, bring) = match engine {
+            Engine::Yarn => ("YARN and no Spark", "`trunkline testbed hadoop up --spark` brings up one with Spark"),
+            Engine::Spark => ("Spark in place of YARN", without),
+            Engine::SparkOnYarn => ("Spark on its YARN, in place of MapReduce", without),
+        };
         Err(HadoopError::Input(format!("{} does not run on this cluster, which has {has}: {bring}", self.name())))
     }
 
@@ -250,7 +252,9 @@ mod tests {
         let elsewhere = |kind, engine| job(kind).check_engine(engine).map_err(|error| error.to_string());
         assert!(elsewhere(sort(), Engine::Yarn).expect_err("no Spark").contains("up --spark"));
         assert!(elsewhere(Kind::Pi, Engine::Spark).expect_err("no YARN").contains("Spark in place of YARN"));
+        assert!(elsewhere(Kind::Pi, Engine::SparkOnYarn).expect_err("no MapReduce").contains("in place of MapReduce"));
         assert_eq!(elsewhere(sort(), Engine::Spark), Ok(()));
+        assert_eq!(elsewhere(sort(), Engine::SparkOnYarn), Ok(()));
         assert_eq!(elsewhere(Kind::Jar("a.jar".into()), Engine::Spark), Ok(()));
     }
 }

@@ -1,7 +1,7 @@
 //! A cluster that is up, as another process sees it: its record, and the way into its namespaces.
 
 use super::HadoopError;
-use super::daemons::Engine;
+use super::daemons::{Engine, Kind as DaemonKind};
 use super::layout::{CLIENT, Layout, Owner};
 use super::settings::JVM;
 use super::spark;
@@ -33,7 +33,7 @@ pub struct Ready {
     pub user: String,
     /// "emulated" or "veth".
     pub links: String,
-    /// Spark's version, where the cluster has it in YARN's place.
+    /// Spark's version, where the cluster has it.
     pub spark: Option<String>,
     /// How long it took from nothing to ready, in seconds.
     pub ready_s: f64,
@@ -148,8 +148,16 @@ impl Running {
     }
 
     /// What runs jobs.
-    pub const fn engine(&self) -> Engine {
-        if self.ready.spark.is_some() { Engine::Spark } else { Engine::Yarn }
+    pub fn engine(&self) -> Engine {
+        match (&self.ready.spark, self.has_resource_manager()) {
+            (None, _) => Engine::Yarn,
+            (Some(_), false) => Engine::Spark,
+            (Some(_), true) => Engine::SparkOnYarn,
+        }
+    }
+
+    fn has_resource_manager(&self) -> bool {
+        self.ready.daemons.iter().any(|daemon| daemon.kind == DaemonKind::ResourceManager.name())
     }
 
     /// Starts a program on the master with the daemons' rights, among the cluster's processes and mounts. It ends with

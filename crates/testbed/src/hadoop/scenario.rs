@@ -2,8 +2,9 @@
 
 use super::HadoopError;
 use super::daemons::Engine;
+use super::spark::EXECUTOR as EXECUTOR_HEAP;
 use crate::link::{Links, MOST_MTU};
-use scenario::{Check, Control, Generation, Scenario, TopologyKind, node_number};
+use scenario::{Check, Control, Generation, Scenario, Spark, TopologyKind, node_number};
 use std::fs;
 use units::Bytes;
 
@@ -48,8 +49,8 @@ pub struct Machine {
 const MASTER: Bytes = Bytes::from_mib(650);
 const WORKER: Bytes = Bytes::from_mib(340);
 const CLIENT: Bytes = Bytes::from_mib(350);
-/// The same of an executor of Spark's with a heap of 600 MiB, and of a driver: estimated from their heaps.
-const EXECUTOR: Bytes = Bytes::from_mib(850);
+/// The same of an executor of Spark's beside its heap, and of a driver: estimated.
+const BESIDE_HEAP: Bytes = Bytes::from_mib(250);
 const DRIVER: Bytes = Bytes::from_mib(600);
 /// Memory of the object store's server.
 const STORE: Bytes = Bytes::from_mib(250);
@@ -57,6 +58,9 @@ const STORE: Bytes = Bytes::from_mib(250);
 /// each other.
 const NODE_MEMORY: Bytes = Bytes::from_mib(1_024);
 const LEAST_NODE_MEMORY: Bytes = Bytes::from_mib(640);
+/// Memory per node for containers of Spark: one executor's, 600 MiB of heap and 384 beside, which is granted as 1,024, and
+/// the `ApplicationMaster`'s 512 and 384. Its processes take no more than they need.
+const SPARK_NODE_MEMORY: Bytes = Bytes::from_mib(1_920);
 /// The most workers: with them the daemons alone take 35 GiB.
 const MOST_WORKERS: u32 = 100;
 
@@ -92,14 +96,17 @@ impl Machine {
             ("hdfs.replication", replication.to_string()),
             ("hdfs.heartbeat", "\"1 s\"".to_owned()),
         ];
-        let of_map_reduce = [
+        let mib = |memory: u64| format!("\"{memory} MiB\"");
+        let of_yarn = [
             ("mapreduce.heartbeat", "\"200 ms\"".to_owned()),
             // As by default in the Hadoop that runs.
             ("mapreduce.asynchronous", "true".to_owned()),
-            ("mapreduce.reducers", workers.to_string()),
-            ("mapreduce.node-memory", format!("\"{} MiB\"", memory / 128 * 128)),
             ("mapreduce.node-vcores", "4".to_owned()),
-            ("mapreduce.minimum-allocation", "\"128 MiB\"".to_owned()),
+            ("mapreduce.minimum-allocation", mib(128)),
+        ];
+        let of_map_reduce = [
+            ("mapreduce.reducers", workers.to_string()),
+            ("mapreduce.node-memory", mib(memory / 128 * 128)),
             ("mapreduce.map-memory", "\"256 MiB\"".to_owned()),
             ("mapreduce.reduce-memory", "\"384 MiB\"".to_owned()),
             ("mapreduce.reduce-heap", "\"300 MiB\"".to_owned()),
@@ -107,8 +114,19 @@ impl Machine {
             ("mapreduce.am-heap", "\"200 MiB\"".to_owned()),
             ("mapreduce.io-sort", "\"64 MiB\"".to_owned()),
         ];
-        if Engine::of(scenario) == Engine::Yarn {
-            defaults.extend(of_map_reduce);
+        let executor = ("spark.executor-memory", mib(EXECUTOR_HEAP.get() >> 20));
+        match Engine::of(scenario) {
+            Engine::Yarn => {
+                defaults.extend(of_yarn);
+                defaults.extend(of_map_reduce);
+            }
+            Engine::Spark => defaults.push(executor),
+            Engine::SparkOnYarn => {
+                defaults.extend(of_yarn);
+                let containers = mib(SPARK_NODE_MEMORY.get() >> 20);
+                let instances = ("spark.yarn.instances", workers.to_string());
+                defaults.extend([("mapreduce.node-memory", containers), executor, instances]);
+            }
         }
         if scenario.object_store.is_some() {
             defaults.push(("object-store.s3a.tls", "false".to_owned()));
@@ -129,11 +147,18 @@ impl Machine {
         let (client, tasks, help) = match &scenario.spark {
             None => {
                 let containers = scenario.mapreduce.node_memory.unwrap_or(NODE_MEMORY);
-                (CLIENT, containers, "fewer --workers, or a smaller mapreduce.node-memory")
+                (CLIENT, containers * workers, "fewer --workers, or a smaller mapreduce.node-memory")
             }
-            Some(spark) => (DRIVER, EXECUTOR * u64::from(spark.executors), "fewer --workers, or fewer spark.executors"),
+            Some(Spark { yarn: None, executors, executor_memory, .. }) => {
+                let executors = (*executor_memory + BESIDE_HEAP) * u64::from(*executors);
+                (DRIVER, executors * workers, "fewer --workers, or fewer spark.executors")
+            }
+            Some(Spark { yarn: Some(yarn), executor_memory, .. }) => {
+                let executors = (*executor_memory + BESIDE_HEAP) * u64::from(yarn.instances);
+                (DRIVER, executors + yarn.am_memory, "fewer --workers, or fewer spark.yarn.instances")
+            }
         };
-        let needed = MASTER + client + (WORKER + tasks) * workers + of_store(scenario);
+        let needed = MASTER + client + WORKER * workers + tasks + of_store(scenario);
         (needed > self.available).then(|| HadoopError::Missing {
             what: format!("memory: {workers} workers need {needed:.1}, {:.1} are available", self.available),
             help: help.to_owned(),
@@ -214,7 +239,7 @@ const CONTROLS: [(Control, &str); 8] = [
 ];
 
 /// Keys of which the testbed can do nothing.
-const REFUSED: [(&str, &str); 20] = [
+const REFUSED: [(&str, &str); 19] = [
     ("mobility", "the testbed's nodes do not move"),
     ("traffic", "the testbed carries no traffic besides Hadoop's"),
     ("network.link", "the testbed is a star: nodes' links are all that there are"),
@@ -234,7 +259,6 @@ const REFUSED: [(&str, &str); 20] = [
     ("mapreduce.data-scale", "the testbed's jobs have the size that they are given"),
     ("mapreduce.map-slots", "slots are Hadoop 1's"),
     ("mapreduce.reduce-slots", "slots are Hadoop 1's"),
-    ("spark.yarn", "the testbed runs Spark standalone, without YARN beside it"),
 ];
 
 /// The word for a kind of links.
@@ -282,7 +306,6 @@ mod tests {
             ),
             ("[object-store]\n[job]\ninput-store = \"object-store\"\n", "the testbed's store speaks no TLS"),
             ("[network]\nmss = \"500 B\"\n[job]\n", "s.toml:2:7: the testbed's TCP takes the segment size"),
-            ("[spark.yarn]\n[[spark.stage]]\nname = \"a\"\n", "s.toml:1:1: the testbed runs Spark standalone"),
             ("[mapreduce]\nscheduler = \"fair\"\n[job]\n", "s.toml:2:13: the testbed has the CapacityScheduler"),
         ] {
             let said = problems(text);
@@ -298,17 +321,20 @@ mod tests {
 
     #[test]
     fn both_bases_are_scenarios_and_have_what_they_run_on() {
-        for (base, has_spark) in [(BASE, false), (BASE_SPARK, true)] {
-            let plain = Scenario::parse("s.toml", base, &[]).expect("it is valid");
-            let set: Vec<_> = machine().defaults(&plain).iter().map(|(key, value)| format!("{key}={value}")).collect();
-            let scenario = Scenario::parse("s.toml", base, &set).expect("it is valid");
-            assert_eq!(scenario.spark.is_some(), has_spark);
-            assert!(machine().too_little(&scenario).is_none());
-            // 650 + 600 + 4 x (340 + 850) MiB, where 650 + 350 + 4 x (340 + 1024) are wanted for YARN.
-            let less = Machine { available: Bytes::from_mib(6_005), ..machine() };
-            assert!(less.too_little(&scenario).is_some(), "{has_spark}");
-            let more = Machine { available: Bytes::from_mib(6_015), ..machine() };
-            assert_eq!(more.too_little(&scenario).is_none(), has_spark);
+        let on_yarn = ["spark.yarn={}".to_owned()];
+        // The master's daemons, a client or a driver, and four workers with what runs on them.
+        for (base, own, engine, needed) in [
+            (BASE, &[][..], Engine::Yarn, 650 + 350 + 4 * (340 + 1_024)),
+            (BASE_SPARK, &[], Engine::Spark, 650 + 600 + 4 * (340 + 600 + 250)),
+            (BASE_SPARK, &on_yarn, Engine::SparkOnYarn, 650 + 600 + 4 * (340 + 600 + 250) + 512),
+        ] {
+            let plain = Scenario::parse("s.toml", base, own).expect("it is valid");
+            let defaults = machine().defaults(&plain).into_iter().map(|(key, value)| format!("{key}={value}"));
+            let set: Vec<_> = own.iter().cloned().chain(defaults).collect();
+            let scenario = Scenario::parse("s.toml", base, &set).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(Engine::of(&scenario), engine);
+            let lacks = |mib| Machine { available: Bytes::from_mib(mib), ..machine() }.too_little(&scenario).is_some();
+            assert!(lacks(needed - 1) && !lacks(needed), "{engine:?}");
         }
     }
 

@@ -36,14 +36,18 @@ pub(super) type Properties = Vec<(&'static str, String)>;
 /// The files of a cluster's configuration: names and contents. `jobs` adds to what its jobs are told.
 pub fn files(scenario: &Scenario, layout: &Layout, key: Option<&Credentials>) -> Vec<(String, String)> {
     let xml = |name: &str, properties: Properties| (format!("{name}.xml"), written(&properties));
-    vec![
+    let mut files = vec![
         xml("core-site", [core(scenario, layout), s3a::properties(scenario, key)].concat()),
         xml("hdfs-site", hdfs(scenario, layout)),
         xml("yarn-site", yarn(scenario, layout)),
         xml("mapred-site", mapred(scenario, layout)),
         xml("capacity-scheduler", capacity(scenario)),
         ("log4j.properties".to_owned(), LOG.to_owned()),
-    ]
+    ];
+    if scenario.spark.is_some() {
+        files.push(("log4j2.properties".to_owned(), SPARK_LOG.to_owned()));
+    }
+    files
 }
 
 fn core(scenario: &Scenario, layout: &Layout) -> Properties {
@@ -237,6 +241,16 @@ log4j.appender.console.layout=org.apache.log4j.PatternLayout
 log4j.appender.console.layout.ConversionPattern=%d{ISO8601} %p %c{2}: %m%n
 log4j.logger.BlockStateChange=WARN
 log4j.logger.org.apache.hadoop.util.NativeCodeLoader=ERROR
+";
+
+/// Spark's own, but for the milliseconds.
+const SPARK_LOG: &str = "rootLogger.level = info
+rootLogger.appenderRef.stderr.ref = console
+appender.console.type = Console
+appender.console.name = console
+appender.console.target = SYSTEM_ERR
+appender.console.layout.type = PatternLayout
+appender.console.layout.pattern = %d{yy/MM/dd HH:mm:ss.SSS} %p %c{1}: %m%n%ex
 ";
 
 /// Whole MiB, at least one.

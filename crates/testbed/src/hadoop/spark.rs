@@ -1,11 +1,11 @@
 //! Spark on a cluster: its daemons, and how an application is started.
 //!
-//! The Master and the Workers are those of a standalone cluster. Applications run in client mode: the driver is on the
-//! master, and each Worker starts executors on its own host.
+//! Standalone, Workers start executors on their own hosts; on YARN they are in containers. Applications run in client
+//! mode: the driver is on the master.
 
 use super::layout::{CLIENT, Layout};
 use super::settings::{JVM, milliseconds};
-use scenario::{Scenario, Spark};
+use scenario::{Scenario, Spark, SparkYarn};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use units::Bytes;
@@ -17,7 +17,7 @@ pub const MASTER_HTTP: u16 = 8_080;
 const SUBMIT: &str = "org.apache.spark.deploy.SparkSubmit";
 /// The class of our own applications.
 pub const OWN_CLASS: &str = "SparkJobs";
-/// Heap of an executor. Spark refuses less than 450 MiB.
+/// Heap of an executor where a scenario does not say. Spark refuses less than 450 MiB.
 pub const EXECUTOR: Bytes = Bytes::from_mib(600);
 /// The Scala of the jars.
 const SCALA: &str = "2.13";
@@ -45,7 +45,7 @@ pub fn of_master(host: &str) -> Vec<String> {
 /// Arguments of a Worker, which has what the scenario's executors of a node take.
 pub fn of_worker(host: &str, master: &str, spark: &Spark, folder: &Path) -> Vec<String> {
     let cores = (spark.executors * spark.executor_cores).to_string();
-    let memory = format!("{}m", (EXECUTOR.get() >> 20) * u64::from(spark.executors));
+    let memory = format!("{}m", (spark.executor_memory.get() >> 20) * u64::from(spark.executors));
     let (folder, master) = (folder.display().to_string(), format!("spark://{master}:{MASTER}"));
     ["--host", host, "--cores", &cores, "--memory", &memory, "--work-dir", &folder, &master].map(str::to_owned).into()
 }
@@ -64,7 +64,9 @@ pub fn surround(command: &mut Command, layout: &Layout, own: &Path) {
 
 /// All tasks that the scenario's executors run at once.
 pub fn cores(scenario: &Scenario, spark: &Spark) -> u32 {
-    scenario.cluster.workers.saturating_mul(spark.executors).saturating_mul(spark.executor_cores)
+    let standalone = || scenario.cluster.workers.saturating_mul(spark.executors);
+    let executors = spark.yarn.as_ref().map_or_else(standalone, |yarn| yarn.instances);
+    executors.saturating_mul(spark.executor_cores)
 }
 
 /// An application as it is submitted.
@@ -88,7 +90,8 @@ pub struct Submission<'a> {
 impl Submission<'_> {
     /// The driver's class, and its arguments.
     pub fn command(self, layout: &Layout) -> (&'static str, Vec<String>) {
-        let master = format!("spark://{}:{MASTER}", self.master);
+        let standalone = || format!("spark://{}:{MASTER}", self.master);
+        let master = self.spark.yarn.as_ref().map_or_else(standalone, |_| "yarn".to_owned());
         let mut words: Vec<String> = ["--master", &master, "--deploy-mode", "client"].map(str::to_owned).into();
         let own = self.own(layout).into_iter().map(|(name, value)| format!("{name}={value}"));
         for property in own.chain(self.properties.iter().cloned()) {
@@ -107,15 +110,15 @@ impl Submission<'_> {
     fn own(&self, layout: &Layout) -> Vec<(&'static str, String)> {
         let Spark { executor_cores, locality_wait, reduce_locality, .. } = self.spark;
         let options = format!("{} {}", JVM.join(" "), layout.temporary_option());
-        let mut properties = vec![
-            ("spark.cores.max", cores(self.scenario, self.spark).to_string()),
+        let mut properties = match &self.spark.yarn {
+            None => standalone(cores(self.scenario, self.spark)),
+            Some(yarn) => on_yarn(yarn, layout, &options),
+        };
+        properties.extend([
             ("spark.executor.cores", executor_cores.to_string()),
-            ("spark.executor.memory", format!("{}m", EXECUTOR.get() >> 20)),
+            ("spark.executor.memory", mib(self.spark.executor_memory)),
             ("spark.executor.extraJavaOptions", options),
             ("spark.driver.host", self.master.to_owned()),
-            // The first stage waits for all executors: without them where its tasks run would be chance.
-            ("spark.scheduler.minRegisteredResourcesRatio", "1.0".to_owned()),
-            ("spark.scheduler.maxRegisteredResourcesWaitingTime", "60s".to_owned()),
             ("spark.ui.enabled", "false".to_owned()),
             ("spark.locality.wait", format!("{}ms", milliseconds(*locality_wait))),
             ("spark.shuffle.reduceLocality.enabled", reduce_locality.to_string()),
@@ -129,7 +132,7 @@ impl Submission<'_> {
             // A bare number is of KiB, and so is what Spark keeps.
             ("spark.broadcast.blockSize", format!("{}k", self.spark.broadcast_block_size.get().div_ceil(1024))),
             ("spark.eventLog.enabled", self.events.is_some().to_string()),
-        ];
+        ]);
         if self.spark.speculation {
             properties.extend([
                 ("spark.speculation", "true".to_owned()),
@@ -157,6 +160,50 @@ impl Submission<'_> {
     }
 }
 
+/// What an application is told on a standalone cluster of so many cores.
+fn standalone(cores: u32) -> Vec<(&'static str, String)> {
+    vec![
+        ("spark.cores.max", cores.to_string()),
+        // The first stage waits for all executors: without them where its tasks run would be chance.
+        ("spark.scheduler.minRegisteredResourcesRatio", "1.0".to_owned()),
+        ("spark.scheduler.maxRegisteredResourcesWaitingTime", "60s".to_owned()),
+    ]
+}
+
+/// What an application is told on YARN.
+fn on_yarn(yarn: &SparkYarn, layout: &Layout, options: &str) -> Vec<(&'static str, String)> {
+    let mut properties = vec![
+        ("spark.executor.instances", yarn.instances.to_string()),
+        ("spark.yarn.am.memory", mib(yarn.am_memory)),
+        ("spark.yarn.am.cores", yarn.am_cores.to_string()),
+        ("spark.yarn.am.extraJavaOptions", options.to_owned()),
+        ("spark.yarn.maxAppAttempts", yarn.max_attempts.to_string()),
+        ("spark.yarn.scheduler.heartbeat.interval-ms", milliseconds(yarn.heartbeat)),
+        ("spark.yarn.scheduler.initial-allocation.interval", format!("{}ms", milliseconds(yarn.initial_allocation))),
+        ("spark.scheduler.minRegisteredResourcesRatio", yarn.min_registered.to_string()),
+        (
+            "spark.scheduler.maxRegisteredResourcesWaitingTime",
+            format!("{}ms", milliseconds(yarn.max_registered_wait)),
+        ),
+        // All hosts see them: nothing is put into HDFS and fetched from there, as with an archive that nodes have kept.
+        ("spark.yarn.jars", format!("local:{}/*", layout.spark_jars().display())),
+    ];
+    let overheads = [
+        ("spark.executor.memoryOverhead", yarn.executor_memory_overhead),
+        ("spark.yarn.am.memoryOverhead", yarn.am_memory_overhead),
+    ];
+    properties.extend(overheads.into_iter().filter_map(|(name, overhead)| Some((name, mib(overhead?)))));
+    if let Some(wait) = yarn.locality_wait_rack {
+        properties.push(("spark.locality.wait.rack", format!("{}ms", milliseconds(wait))));
+    }
+    properties
+}
+
+/// Memory as Spark takes it, in whole MiB.
+fn mib(bytes: Bytes) -> String {
+    format!("{}m", bytes.get() >> 20)
+}
+
 /// The folder of an application's event log, on the master; `at_ms` makes it its own.
 pub fn events(layout: &Layout, at_ms: u64) -> PathBuf {
     layout.node(CLIENT).join(format!("events-{at_ms}"))
@@ -169,7 +216,7 @@ mod tests {
     #[test]
     fn a_scenario_s_settings_are_spark_s_properties() {
         let text = "[cluster]\nworkers = 3\n[spark]\nexecutors = 2\nexecutor-cores = 4\nlocality-wait = \"500 ms\"\n\
-            reducer-max-size-in-flight = \"1 MiB\"\n[[spark.stage]]\nname = \"none\"\n";
+            reducer-max-size-in-flight = \"1 MiB\"\nexecutor-memory = \"600 MiB\"\n[[spark.stage]]\nname = \"none\"\n";
         let scenario = Scenario::parse("s.toml", text, &[]).expect("it is valid");
         let spark = scenario.spark.as_ref().expect("it has Spark");
         let layout = Layout::new("/tmp/x".into(), "nobody");
@@ -201,5 +248,35 @@ mod tests {
         assert!(all.ends_with("--class Main /tmp/a.jar in"), "{all}");
         let worker = of_worker("worker-2", "master", spark, Path::new("/tmp/x/w")).join(" ");
         assert_eq!(worker, "--host worker-2 --cores 8 --memory 1200m --work-dir /tmp/x/w spark://master:7077");
+    }
+
+    #[test]
+    fn a_scenario_s_settings_of_yarn_are_spark_s_properties() {
+        let text = "[cluster]\nworkers = 3\n[mapreduce]\nnode-memory = \"4 GiB\"\nnode-vcores = 8\n[spark]\n\
+            executor-cores = 2\n[spark.yarn]\ninstances = 3\nexecutor-memory-overhead = \"200 MiB\"\n\
+            heartbeat = \"1 s\"\n[[spark.stage]]\nname = \"none\"\n";
+        let scenario = Scenario::parse("s.toml", text, &[]).expect("it is valid");
+        let spark = scenario.spark.as_ref().expect("it has Spark");
+        assert_eq!(cores(&scenario, spark), 6);
+        let (properties, arguments) = (&[], Vec::new());
+        let (jar, class, master, events) = ("/tmp/a.jar".into(), None, "master", None);
+        let submission = Submission { scenario: &scenario, spark, master, events, jar, class, properties, arguments };
+        let all = submission.command(&Layout::new("/tmp/x".into(), "nobody")).1.join(" ");
+        for part in [
+            "--master yarn --deploy-mode client ",
+            "spark.executor.instances=3 ",
+            "spark.executor.memory=1024m ",
+            "spark.executor.memoryOverhead=200m ",
+            "spark.yarn.am.memory=512m ",
+            "spark.yarn.scheduler.heartbeat.interval-ms=1000 ",
+            "spark.yarn.scheduler.initial-allocation.interval=200ms ",
+            "spark.scheduler.minRegisteredResourcesRatio=0.8 ",
+            "spark.yarn.jars=local:/tmp/x/spark/jars/* ",
+        ] {
+            assert!(all.contains(part), "{part}: {all}");
+        }
+        for absent in ["spark.cores.max", "spark.yarn.am.memoryOverhead", "spark.locality.wait.rack"] {
+            assert!(!all.contains(absent), "{absent}: {all}");
+        }
     }
 }

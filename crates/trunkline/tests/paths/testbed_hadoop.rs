@@ -47,7 +47,7 @@ fn what_cannot_be_is_refused_before_anything_is_made() {
     let tree = scratch.join("tree.toml");
     fs::write(&tree, "[network]\ntopology = \"tree\"\n[tcp]\nrecovery = \"rack\"\n[job]\n").expect("written");
     let tree = tree.to_str().expect("a text");
-    let cases: [(&[&str], i32, &str); 16] = [
+    let cases: [(&[&str], i32, &str); 17] = [
         (&["up", "--set", "faults=[{ node = \"master\" }]"], 2, "without its master"),
         (&["up", "--set", "hdfs.erasure-coding=\"rs-6-3\""], 2, "do not fit on 4 workers"),
         (&["up", tree], 2, "tree.toml:2:12"),
@@ -60,11 +60,8 @@ fn what_cannot_be_is_refused_before_anything_is_made() {
         (&["up", "--workers", "90"], 4, "fewer --workers"),
         (&["up", "--spark", "--workers", "90"], 4, "fewer spark.executors"),
         (&["up", "--spark", tree], 2, "cannot be used with"),
-        (
-            &["up", "--spark", "--set", "faults=[{ at = \"1 s\", node = \"worker-1\", down-for = \"9 s\" }]"],
-            2,
-            "a Worker of Spark that comes back",
-        ),
+        (&["up", "--spark", "--set", "spark.yarn={}", "--workers", "90"], 4, "fewer spark.yarn.instances"),
+        (&["up", "--spark", "--set", "spark.yarn={ am-memory = \"8 GiB\" }"], 2, "fits on no worker"),
         (&["run", "spark-jion"], 2, "did you mean `spark-join`?"),
         (&["run", "wordcont"], 2, "did you mean `wordcount`?"),
         (&["run", "pi", "--name", "not-there"], 2, "there is no cluster named not-there"),

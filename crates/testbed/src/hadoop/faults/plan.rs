@@ -144,10 +144,6 @@ pub fn check(check: &mut Check<'_>) {
             (None, None) if name == "master" => {
                 says("node", "without its master the testbed has neither HDFS nor YARN", "a worker");
             }
-            (None, None) if scenario.spark.is_some() && fault.down_for.is_some() => {
-                let message = "a Worker of Spark that comes back is given new executors, which no simulation has";
-                says("down-for", message, "leave it out: the node stays away until the application has ended");
-            }
             (Some(_), Some(_)) | (None, None) => {}
         }
     }
@@ -210,9 +206,8 @@ mod tests {
         let said = Scenario::parse_with("s.toml", shared, &[], check).expect_err("one disk of all").to_string();
         assert!(said.contains("s.toml:3:8: nodes of the testbed share the disk"), "{said}");
         let spark = "[[faults]]\nnode = \"worker-1\"\ndown-for = \"9 s\"\n[spark]\n[[spark.stage]]\nname = \"a\"\n";
-        let said = Scenario::parse_with("s.toml", spark, &[], check).expect_err("no Worker comes back").to_string();
-        assert!(said.contains("s.toml:3:12: a Worker of Spark that comes back"), "{said}");
-        let for_good = spark.replace("down-for = \"9 s\"\n", "");
-        assert!(Scenario::parse_with("s.toml", &for_good, &[], check).is_ok(), "a Worker that stays away");
+        for text in [spark.to_owned(), spark.replace("[spark]\n", "[spark.yarn]\n")] {
+            assert!(Scenario::parse_with("s.toml", &text, &[], check).is_ok(), "Workers and NodeManagers come back");
+        }
     }
 }

@@ -1,0 +1,62 @@
+//! How an executor whose process is up becomes one of the application: it registers with the driver, hears that it is, and
+//! says that it can work (`CoarseGrainedExecutorBackend`).
+
+use crate::application::{Errand, Spark};
+use crate::driver::MESSAGE;
+use crate::executor::Executor;
+use hadoop::{End, NodeId, Platform, Service};
+use units::Bytes;
+
+/// A message on the way of an executor to work.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Step {
+    /// It asks the driver to be taken (`RegisterExecutor`).
+    Register,
+    /// It is.
+    Registered,
+    /// It can work (`LaunchedExecutor`).
+    Ready,
+}
+
+impl Spark {
+    /// An executor that has a connection to the driver, and no core yet.
+    pub(crate) fn add_executor(&mut self, platform: &mut Platform, node: NodeId) -> usize {
+        let master = platform.ctx.nodes.master();
+        let driver = platform.ctx.drive_open(node, master, Service::SparkDriver);
+        let number = self.executors.len();
+        self.executors.push(Executor::new(node, 0, driver));
+        self.cache.add(self.config.storage_memory);
+        number
+    }
+
+    /// Its process is up, and speaks to the driver.
+    pub(crate) fn register(&mut self, platform: &mut Platform, executor: usize) {
+        self.say(platform, executor, Step::Register);
+    }
+
+    fn say(&mut self, platform: &mut Platform, executor: usize, step: Step) {
+        let message = self.errands.send(Errand::Registration(executor, step));
+        let conn = self.executors[executor].driver;
+        platform.ctx.drive_send(conn, End::Client, Bytes::new(MESSAGE), message);
+    }
+
+    /// A message of an executor's, or to it, has come.
+    pub(crate) fn on_registration(&mut self, platform: &mut Platform, executor: usize, step: Step) {
+        match step {
+            Step::Register => {
+                self.executors[executor].registered = Some(platform.ctx.now);
+                let answer = Errand::Registration(executor, Step::Registered);
+                self.tell(platform, executor, Bytes::new(MESSAGE), answer);
+            }
+            Step::Registered => self.say(platform, executor, Step::Ready),
+            Step::Ready => {
+                if self.executors[executor].is_lost {
+                    return;
+                }
+                self.executors[executor].free = self.config.cores;
+                self.recompute_levels();
+                self.offer(platform, vec![executor], false);
+            }
+        }
+    }
+}

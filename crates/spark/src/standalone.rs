@@ -1,0 +1,216 @@
+//! The Master and the Workers of a standalone cluster: Workers that come back with their node, and the executors that the
+//! Master launches on them in place of those that it has lost (`Master`, `Worker`).
+//!
+//! The application has all cores of the cluster, and no more (`spark.cores.max`). So the Master launches an executor when
+//! it knows that one is lost and has a Worker with room for another, whichever comes last.
+
+use crate::application::{Errand, Spark};
+use crate::driver::MESSAGE;
+use des::RandomStream;
+use hadoop::{ConnId, End, NodeId, Platform, Service};
+use std::cmp::Reverse;
+use units::{Bytes, Time};
+
+/// How often a Worker is heard of: a quarter of `spark.worker.timeout`.
+const WORKER_HEARTBEAT: Time = Time::from_secs(15);
+/// After how long without that it is dropped, and how often the Master looks (`spark.worker.timeout`).
+const WORKER_TIMEOUT: Time = Time::from_secs(60);
+
+/// What happens between Workers and the Master, by Worker.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Step {
+    /// A Worker that came back registers.
+    Register(usize),
+    /// The Master has it launch an executor, whose process is up.
+    Launch(usize),
+    Up(usize),
+    /// The Master drops a Worker that was silent for too long.
+    Drop(usize),
+}
+
+/// A Worker.
+#[derive(Debug)]
+struct Worker {
+    node: NodeId,
+    /// To the Master; none of those from before the application, which have no room for another executor.
+    master: Option<ConnId>,
+    /// Since when the Master hears of it; none before it does, and when it has dropped it.
+    known: Option<Time>,
+    /// Its node has crashed since it started.
+    is_gone: bool,
+    /// Further executors for which it has cores.
+    room: u32,
+    /// Executors that the Master has launched on it, and those that have come so far.
+    launched: u32,
+    executors: Vec<usize>,
+}
+
+/// A standalone cluster.
+#[derive(Debug)]
+pub struct Standalone {
+    /// When the Master first looks for Workers that it has not heard of; it began before the application.
+    phase: Time,
+    workers: Vec<Worker>,
+}
+
+impl Standalone {
+    pub fn new(seed: u64) -> Self {
+        let phase = RandomStream::new(seed, "spark-master", 0).below(WORKER_TIMEOUT.as_ps());
+        Self { phase: Time::from_ps(phase), workers: Vec::new() }
+    }
+
+    /// When the Master drops a Worker whose node crashes now: at the first of its looks that finds it silent for longer
+    /// than it may be (`timeOutDeadWorkers`).
+    fn drops(&self, now: Time, since: Time) -> Time {
+        let heartbeats = now.saturating_sub(since).as_ps() / WORKER_HEARTBEAT.as_ps();
+        let silent = since + WORKER_HEARTBEAT * heartbeats + WORKER_TIMEOUT;
+        let looks = silent.saturating_sub(self.phase).as_ps() / WORKER_TIMEOUT.as_ps() + 1;
+        self.phase + WORKER_TIMEOUT * looks
+    }
+}
+
+impl Spark {
+    /// The run begins: as many executors on each worker, which connect to the driver.
+    pub(crate) fn start_executors(&mut self, platform: &mut Platform) {
+        for node in platform.ctx.nodes.workers() {
+            let first = self.executors.len();
+            for _ in 0..self.config.executors {
+                let executor = self.add_executor(platform, node);
+                let of = &mut self.executors[executor];
+                (of.registered, of.free) = (Some(platform.ctx.now), self.config.cores);
+            }
+            self.standalone.workers.push(Worker {
+                node,
+                master: None,
+                known: Some(platform.ctx.now),
+                is_gone: false,
+                room: 0,
+                launched: self.config.executors,
+                executors: (first..self.executors.len()).collect(),
+            });
+        }
+    }
+
+    /// A node is back. Standalone, its Worker starts as another than before, and registers; by when it does, the node
+    /// counts as back.
+    pub fn on_up(&mut self, platform: &mut Platform, node: NodeId) {
+        let master = platform.ctx.nodes.master();
+        if self.config.yarn.is_some() || self.is_finished() || node == master {
+            return;
+        }
+        let conn = platform.ctx.drive_open(node, master, Service::SparkDriver);
+        let number = self.standalone.workers.len();
+        self.standalone.workers.push(Worker {
+            node,
+            master: Some(conn),
+            known: None,
+            is_gone: false,
+            room: self.config.executors,
+            launched: 0,
+            executors: Vec::new(),
+        });
+        let message = self.errands.send(Errand::Standalone(Step::Register(number)));
+        platform.ctx.drive_send(conn, End::Client, Bytes::new(MESSAGE), message);
+    }
+
+    /// A node crashes, and its Worker with it.
+    pub(crate) fn workers_go_down(&mut self, platform: &mut Platform, node: NodeId) {
+        for number in 0..self.standalone.workers.len() {
+            let worker = &mut self.standalone.workers[number];
+            if worker.node == node && !std::mem::replace(&mut worker.is_gone, true) {
+                self.drop_later(platform, number);
+            }
+        }
+    }
+
+    /// The Master will find a Worker silent, if it knows it.
+    fn drop_later(&mut self, platform: &mut Platform, worker: usize) {
+        if let Some(since) = self.standalone.workers[worker].known {
+            let errand = self.errands.send(Errand::Standalone(Step::Drop(worker)));
+            platform.ctx.drive_timer(self.standalone.drops(platform.ctx.now, since), errand);
+        }
+    }
+
+    /// A step that was due, or of which a message has come.
+    pub(crate) fn on_standalone(&mut self, platform: &mut Platform, step: Step) {
+        match step {
+            Step::Register(worker) => {
+                let of = &mut self.standalone.workers[worker];
+                of.known = Some(platform.ctx.now);
+                if of.is_gone {
+                    self.drop_later(platform, worker);
+                }
+                self.launch_executors(platform);
+            }
+            Step::Launch(worker) => {
+                let of = &self.standalone.workers[worker];
+                if !of.is_gone {
+                    let errand = self.errands.send(Errand::Standalone(Step::Up(worker)));
+                    let work = self.config.process_start.max(Time::from_ps(1));
+                    platform.ctx.drive_compute(of.node, work, errand);
+                }
+            }
+            Step::Up(worker) => {
+                let of = &self.standalone.workers[worker];
+                if !of.is_gone {
+                    let executor = self.add_executor(platform, of.node);
+                    self.standalone.workers[worker].executors.push(executor);
+                    self.register(platform, executor);
+                }
+            }
+            Step::Drop(worker) => {
+                let of = &mut self.standalone.workers[worker];
+                (of.known, of.launched) = (None, 0);
+                for executor in std::mem::take(&mut of.executors) {
+                    self.lose(platform, executor, false);
+                }
+                if !self.is_finished() {
+                    self.look_for_workers(platform);
+                    self.launch_executors(platform);
+                }
+            }
+        }
+    }
+
+    /// The Master launches the executors that the application lacks: one on each Worker in turn
+    /// (`spark.deploy.spreadOut`), on those with most free cores first, of which the youngest
+    /// (`spark.worker.selectionPolicy`, `CORES_FREE_DESC`).
+    fn launch_executors(&mut self, platform: &mut Platform) {
+        let workers = &self.standalone.workers;
+        let all = platform.ctx.nodes.workers().count() as u64 * u64::from(self.config.executors);
+        let known = |worker: &&Worker| worker.known.is_some();
+        let launched: u64 = workers.iter().filter(known).map(|worker| u64::from(worker.launched)).sum();
+        let mut lacking = all.saturating_sub(launched);
+        let usable = |number: &usize| workers[*number].known.is_some() && workers[*number].room > 0;
+        let mut usable: Vec<usize> = (0..workers.len()).filter(usable).collect();
+        usable.sort_by_key(|number| Reverse((workers[*number].room, *number)));
+        while lacking > 0 && !usable.is_empty() {
+            for number in &usable {
+                if lacking == 0 {
+                    break;
+                }
+                lacking -= 1;
+                let worker = &mut self.standalone.workers[*number];
+                (worker.room, worker.launched) = (worker.room - 1, worker.launched + 1);
+                if let Some(conn) = worker.master.filter(|_| !worker.is_gone) {
+                    let message = self.errands.send(Errand::Standalone(Step::Launch(*number)));
+                    platform.ctx.drive_send(conn, End::Server, Bytes::new(MESSAGE), message);
+                }
+            }
+            usable.retain(|number| self.standalone.workers[*number].room > 0);
+        }
+    }
+
+    /// Without an executor, a Worker that will have one, and a node that comes back the application fails. Spark's would
+    /// wait for ever.
+    pub(crate) fn look_for_workers(&mut self, platform: &mut Platform) {
+        let started = |worker: &Worker| worker.executors.len() as u64;
+        let will_have = |worker: &Worker| !worker.is_gone && (worker.room > 0 || u64::from(worker.launched) > started(worker));
+        if self.executors.iter().all(|executor| executor.is_lost)
+            && !self.standalone.workers.iter().any(will_have)
+            && platform.ctx.now >= self.config.returns
+        {
+            self.fail(platform, "all executors are lost, and none takes their place".to_owned());
+        }
+    }
+}
