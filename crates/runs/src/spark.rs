@@ -54,9 +54,11 @@ pub fn check_spark(imported: &SparkImported, result: &RunResult) -> Option<Vec<S
     let mut lines = vec![line("first submission to last end", "s", recorded.took, took)];
     let stages = recorded.stages.iter().zip(lengths(spark));
     lines.extend(stages.map(|((name, length), predicted)| line(name, "s", *length, predicted)));
-    lines.extend(recorded.executors.map(|last| {
-        line("ApplicationMaster to last executor", "s", last, executors(spark).map(Time::as_secs_f64))
-    }));
+    lines.extend(
+        recorded
+            .executors
+            .map(|last| line("ApplicationMaster to last executor", "s", last, executors(spark).map(Time::as_secs_f64))),
+    );
     let megabytes = |bytes: u64| bytes as f64 / 1e6;
     let moved = [
         ("shuffle, network", recorded.shuffle_remote, spark.shuffle_remote()),

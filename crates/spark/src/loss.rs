@@ -2,8 +2,8 @@
 //! the driver see of it and when, and what is run anew.
 //!
 //! A node that crashes says nothing. Standalone, the Master drops a Worker that it has not heard of
-//! ([`crate::standalone`]), and the driver hears of it; a connection that is reset tells it at once. Tasks that fetch from
-//! it find out by themselves (`RetryingBlockTransferor`, `NettyBlockTransferService`).
+//! ([`crate::standalone`]), and the driver hears of it; a connection that is reset tells it at once. Tasks that fetch
+//! from it find out by themselves (`RetryingBlockTransferor`, `NettyBlockTransferService`).
 
 use crate::application::{Errand, Spark};
 use crate::executor::Need;
@@ -111,8 +111,8 @@ impl Spark {
         platform.ctx.drive_timer(platform.ctx.now + self.connects_in_vain(platform, address), errand);
     }
 
-    /// How long a connection to a dead executor takes to fail: no time where its node lives, or lives again, and refuses
-    /// it.
+    /// How long a connection to a dead executor takes to fail: no time where its node lives, or lives again, and
+    /// refuses it.
     pub(crate) fn connects_in_vain(&self, platform: &Platform, executor: usize) -> Time {
         if platform.ctx.nodes.is_up(self.executors[executor].node) { Time::ZERO } else { UNANSWERED }
     }

@@ -1,5 +1,5 @@
-//! How an executor whose process is up becomes one of the application: it registers with the driver, hears that it is, and
-//! says that it can work (`CoarseGrainedExecutorBackend`).
+//! How an executor whose process is up becomes one of the application: it registers with the driver, hears that it is,
+//! and says that it can work (`CoarseGrainedExecutorBackend`).
 
 use crate::application::{Errand, Spark};
 use crate::driver::MESSAGE;

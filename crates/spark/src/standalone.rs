@@ -1,8 +1,8 @@
-//! The Master and the Workers of a standalone cluster: Workers that come back with their node, and the executors that the
-//! Master launches on them in place of those that it has lost (`Master`, `Worker`).
+//! The Master and the Workers of a standalone cluster: Workers that come back with their node, and the executors that
+//! the Master launches on them in place of those that it has lost (`Master`, `Worker`).
 //!
-//! The application has all cores of the cluster, and no more (`spark.cores.max`). So the Master launches an executor when
-//! it knows that one is lost and has a Worker with room for another, whichever comes last.
+//! The application has all cores of the cluster, and no more (`spark.cores.max`). So the Master launches an executor
+//! when it knows that one is lost and has a Worker with room for another, whichever comes last.
 
 use crate::application::{Errand, Spark};
 use crate::driver::MESSAGE;
@@ -201,11 +201,12 @@ impl Spark {
         }
     }
 
-    /// Without an executor, a Worker that will have one, and a node that comes back the application fails. Spark's would
-    /// wait for ever.
+    /// Without an executor, a Worker that will have one, and a node that comes back the application fails. Spark's
+    /// would wait for ever.
     pub(crate) fn look_for_workers(&mut self, platform: &mut Platform) {
         let started = |worker: &Worker| worker.executors.len() as u64;
-        let will_have = |worker: &Worker| !worker.is_gone && (worker.room > 0 || u64::from(worker.launched) > started(worker));
+        let will_have =
+            |worker: &Worker| !worker.is_gone && (worker.room > 0 || u64::from(worker.launched) > started(worker));
         if self.executors.iter().all(|executor| executor.is_lost)
             && !self.standalone.workers.iter().any(will_have)
             && platform.ctx.now >= self.config.returns

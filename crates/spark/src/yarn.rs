@@ -310,7 +310,8 @@ impl Spark {
         let Some(process) = self.yarn.processes.get_mut(&container) else { return };
         let errand = self.errands.send(Errand::Yarn(Step::Up(container)));
         let node = platform.yarn.container(container).node;
-        process.starts = Some(platform.ctx.drive_compute(node, self.config.process_start.max(Time::from_ps(1)), errand));
+        process.starts =
+            Some(platform.ctx.drive_compute(node, self.config.process_start.max(Time::from_ps(1)), errand));
     }
 
     /// A process is up: the `ApplicationMaster` registers with the ResourceManager, an executor with the driver.

@@ -375,9 +375,9 @@ fn an_application_of_yarn_stays_on_yarn() {
     assert_eq!(memory, Some(Bytes::from_mib(8 << 10)));
 }
 
-/// Executors are there at 1,100 ms and the first job is submitted at 2,000. The ApplicationMaster was there at 400 ms, and
-/// a process begins 0.2 s later: on a core of its own its start is 0.5 s of work, on one that both share half of that. If
-/// four fifths suffice both have to be there, if a half does one: the program goes on for 0.9 s.
+/// Executors are there at 1,100 ms and the first job is submitted at 2,000. The ApplicationMaster was there at 400 ms,
+/// and a process begins 0.2 s later: on a core of its own its start is 0.5 s of work, on one that both share half of
+/// that. Four fifths of two are two: both had to be there, and the program took 0.9 s from then on.
 #[test]
 fn the_start_of_executors_on_yarn_is_that_of_the_log() {
     let usual =
@@ -399,7 +399,10 @@ fn the_start_of_executors_on_yarn_is_that_of_the_log() {
     assert_eq!(of(&later, "[mapreduce]\nasynchronous = true\n").scenario.mapreduce.jvm_start, Time::from_ms(700));
     // A cluster that is known has the room that it says; what no log tells is as ever.
     let known = with("[mapreduce]\nnode-memory = \"9 GiB\"\nnode-vcores = 5\n[spark.yarn]\n");
-    assert_eq!((known.scenario.mapreduce.node_memory, known.scenario.mapreduce.node_vcores), (Some(Bytes::from_mib(9 << 10)), 5));
+    assert_eq!(
+        (known.scenario.mapreduce.node_memory, known.scenario.mapreduce.node_vcores),
+        (Some(Bytes::from_mib(9 << 10)), 5)
+    );
     let untold = of(&usual, "");
     assert_eq!((untold.recorded.executors, untold.scenario.mapreduce.jvm_start), (None, Time::from_ms(1_200)));
     assert_eq!(untold.scenario.spark.unwrap().pause[0], Time::ZERO);

@@ -1,5 +1,6 @@
 //! Applications of Spark: times that follow by hand, bytes that are conserved, and recorded ones predicted.
 
+use history::spark::SparkImported;
 use results::{JobState, RunResult, SparkApplication};
 use units::Bytes;
 
@@ -179,20 +180,26 @@ fn executors_share_the_cores_of_their_machine() {
     near(took(&run(stage, &["cluster.host={ cores = 2, nodes = 2, master = false }"])), 1.0, 0.005);
 }
 
+/// A recorded log with its cluster, and a run of what it is imported as.
+pub fn recorded(log: &str, cluster: &str) -> (SparkImported, RunResult) {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../history/tests/spark");
+    let cluster = std::fs::read_to_string(folder.join(cluster)).expect("a cluster");
+    let bytes = std::fs::read(folder.join(log)).expect("a log");
+    let mut reader = history::spark::LogReader::default();
+    reader.feed(history::spark::open(&bytes[..]).expect("known")).expect("read");
+    let application = reader.finish().expect("whole");
+    let imported = history::spark::import(&application, Some(("cluster", &cluster))).expect("imported");
+    let scenario = sim::parse(log, &imported.scenario.to_short_toml(), &[]).expect("it can run");
+    assert_eq!(scenario.to_toml(), sim::parse(log, &imported.scenario.to_toml(), &[]).expect("whole").to_toml());
+    let result = sim::run(&scenario, &mut |_| std::ops::ControlFlow::Continue(())).expect("a result");
+    (imported, result)
+}
+
 /// Logs that were recorded at 10 Mbit/s: as a whole within 10 %, with the placement of tasks left to the model.
 #[test]
 fn recorded_applications_are_reproduced() {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../history/tests/spark");
-    let cluster = std::fs::read_to_string(folder.join("cluster-10mbit.toml")).expect("a cluster");
     for log in ["wordcount-10mbit.zstd", "sort-10mbit.zstd"] {
-        let bytes = std::fs::read(folder.join(log)).expect("a log");
-        let mut reader = history::spark::LogReader::default();
-        reader.feed(history::spark::open(&bytes[..]).expect("known")).expect("read");
-        let application = reader.finish().expect("whole");
-        let imported = history::spark::import(&application, Some(("cluster", &cluster))).expect("imported");
-        let scenario = sim::parse(log, &imported.scenario.to_short_toml(), &[]).expect("it can run");
-        assert_eq!(scenario.to_toml(), sim::parse(log, &imported.scenario.to_toml(), &[]).expect("whole").to_toml());
-        let result = sim::run(&scenario, &mut |_| std::ops::ControlFlow::Continue(())).expect("a result");
+        let (imported, result) = recorded(log, "cluster-10mbit.toml");
         near(took(&result), imported.recorded.took, 0.1);
         let moved = spark(&result).shuffle_local() + spark(&result).shuffle_remote();
         let recorded = imported.recorded.shuffle_local + imported.recorded.shuffle_remote;

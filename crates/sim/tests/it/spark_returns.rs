@@ -1,5 +1,5 @@
-//! Workers of a standalone cluster that come back with their node: when the Master has an executor launched on them, by hand
-//! from what it knows. A process is up after a second of a core (`jvm-start`).
+//! Workers of a standalone cluster that come back with their node: when the Master has an executor launched on them, by
+//! hand from what it knows. A process is up after a second of a core (`jvm-start`).
 
 use crate::spark::{run as run_on_four, spark, took};
 use crate::spark_loss::near;
@@ -28,8 +28,8 @@ fn registered(executor: &SparkExecutor) -> f64 {
 }
 
 /// A node dies at 5 s, and its Worker is back at 7 s. The Master takes the old one for alive, of which it heard at the
-/// start, until it looks after more than 60 s, between 60 and 120 s; so far the application has all the cores that it asked
-/// for. Then it launches an executor on the new Worker, and the task that was lost runs there.
+/// start, until it looks after more than 60 s, between 60 and 120 s; so far the application has all the cores that it
+/// asked for. Then it launches an executor on the new Worker, and the task that was lost runs there.
 #[test]
 fn a_worker_that_is_back_has_an_executor_when_the_old_one_is_dropped() {
     let mut drops = Vec::new();
@@ -80,8 +80,8 @@ fn an_application_waits_for_a_node_that_comes_back() {
     near(took(&result), 2.0 + 200.0 + 1.0 + 10.0, 0.02);
 }
 
-/// The Worker that is back at 7 s is heard of 7 s after each whole quarter of a minute. Its node dies for good at 400 s:
-/// it was heard of last at 397 s, and is dropped when the Master looks for the first time after 457 s.
+/// The Worker that is back at 7 s is heard of 7 s after each whole quarter of a minute. Its node dies for good after
+/// 400 s: it was heard of last at 397 s, and is dropped when the Master looks for the first time after 457 s.
 #[test]
 fn a_worker_that_is_back_is_dropped_by_its_own_heartbeats() {
     let faults = ["at = \"5 s\"\ndown-for = \"2 s\"\nnode = \"worker-2\"", "at = \"400 s\"\nnode = \"worker-2\""];
@@ -95,10 +95,10 @@ fn a_worker_that_is_back_is_dropped_by_its_own_heartbeats() {
     }
 }
 
-/// A node dies for 2 s between two jobs, with the map output that it had. When the driver launches a task there, at 11 s,
-/// the node knows of no such connection and resets it, so the driver knows that the executor is lost; the other three tasks
-/// cannot have its blocks. 0.2 s later its map task runs again for a second; then four tasks of a second on three cores are
-/// two. By then the Master has not dropped the old Worker, and the new one has no executor.
+/// A node dies for 2 s between two jobs, with the map output that it had. When the driver launches a task there, at 11
+/// s, the node knows of no such connection and resets it, so the driver knows that the executor is lost; the other
+/// three tasks cannot have its blocks. 0.2 s later its map task runs again for a second; then four tasks of a second on
+/// three cores are two. By then the Master has not dropped the old Worker, and the new one has no executor.
 #[test]
 fn shuffle_files_do_not_come_back() {
     let stages = "pause = [\"0 s\", \"10 s\"]\n[[spark.stage]]\nname = \"map\"\ntasks = 4\nwork = \"1 s\"\n\

@@ -3,7 +3,7 @@
 //! An executor asks for 1,024 + 384 MiB, and is granted 2 GiB; the ApplicationMaster for 512 + 384 MiB, granted 1 GiB.
 //! A process is up 1.2 s after its NodeManager hears of it: 0.2 s (`launch-latency`) and 1 s of a core (`jvm-start`).
 
-use crate::spark::{run, spark};
+use crate::spark::{recorded, run, spark, took};
 use crate::spark_loss::near;
 use results::{JobState, RunResult, SparkApplication, SparkExecutor};
 use units::Time;
@@ -213,4 +213,20 @@ fn a_log_of_yarn_is_predicted_on_yarn() {
     assert_eq!(hosts, [1, 2, 3, 4]);
     let took = app.took().expect("an end").as_secs_f64();
     assert!((took / imported.recorded.took - 1.0).abs() < 0.1, "{took}, recorded {}", imported.recorded.took);
+}
+
+/// An application that ran on a real YARN: its executors were there 6.6 to 9.4 s after the ApplicationMaster, two cores
+/// for four of them. As a whole, and until its last executor is there, it is met within 10 %.
+#[test]
+fn an_application_of_a_real_yarn_is_reproduced() {
+    let (imported, result) = recorded("wordcount-yarn-50mbit.zstd", "cluster-yarn-50mbit.toml");
+    let last = imported.recorded.executors.expect("executors");
+    near(last, 9.424, 1e-9);
+    let app = spark(&result);
+    let came =
+        registered(app).into_iter().fold(0.0, f64::max) - app.master.expect("an ApplicationMaster").as_secs_f64();
+    near(came, last, 0.1 * last);
+    near(took(&result), imported.recorded.took, 0.1 * imported.recorded.took);
+    let nodes: std::collections::BTreeSet<u32> = app.executors.iter().map(|executor| executor.node.0).collect();
+    assert_eq!(nodes.len(), 4, "one on each node, as there is room for no more");
 }

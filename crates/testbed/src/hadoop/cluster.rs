@@ -228,9 +228,11 @@ impl Cluster {
         }
     }
 
-    /// Kills all processes of a worker.
+    /// Kills all processes of a worker. Its kernel lives on, and would tell of their connections' ends once its link is
+    /// up again, which a machine that has lost its power does not: it gives them up at once.
     pub fn crash(&mut self, host: usize) -> Result<(), HadoopError> {
         let host = &self.star.hosts()[host];
+        set_orphan_retries(host, "1")?;
         let failing = || HadoopError::system(format!("kill the processes of {}", host.name()));
         // A NodeManager may be starting a task just now: until there is none.
         for _ in 0..100 {
@@ -251,6 +253,7 @@ impl Cluster {
 
     /// Starts the daemons of a worker again.
     pub fn restart(&mut self, host: usize) -> Result<(), HadoopError> {
+        set_orphan_retries(&self.star.hosts()[host], "0")?;
         self.engine.of_worker().iter().try_for_each(|kind| self.start_at(host, *kind))?;
         let daemons = self.daemon_records();
         if let Some(ready) = &mut self.ready {
@@ -347,6 +350,13 @@ impl Cluster {
             ready_s: took.as_secs_f64(),
         }
     }
+}
+
+/// How often a host repeats what ends a connection that no process has any more; 0 is the kernel's default, eight
+/// times.
+fn set_orphan_retries(host: &Host, retries: &str) -> Result<(), HadoopError> {
+    let what = || HadoopError::system(format!("set up {} for a crash", host.name()));
+    host.within(|| fs::write("/proc/sys/net/ipv4/tcp_orphan_retries", retries)).map_err(what())?.map_err(what())
 }
 
 /// Waits for children that were left to this process and are none of these daemons.

@@ -119,7 +119,9 @@ impl Job {
         };
         let spark = match cluster.engine() {
             Engine::Yarn => None,
-            Engine::Spark | Engine::SparkOnYarn => Some(OfSpark { scenario: scenario.clone(), events: events(cluster)? }),
+            Engine::Spark | Engine::SparkOnYarn => {
+                Some(OfSpark { scenario: scenario.clone(), events: events(cluster)? })
+            }
         };
         Ok(Prepared { job: self, cluster, input, output, to, jar, reference, spark })
     }

@@ -58,8 +58,8 @@ const STORE: Bytes = Bytes::from_mib(250);
 /// each other.
 const NODE_MEMORY: Bytes = Bytes::from_mib(1_024);
 const LEAST_NODE_MEMORY: Bytes = Bytes::from_mib(640);
-/// Memory per node for containers of Spark: one executor's, 600 MiB of heap and 384 beside, which is granted as 1,024, and
-/// the `ApplicationMaster`'s 512 and 384. Its processes take no more than they need.
+/// Memory per node for containers of Spark: one executor's, 600 MiB of heap and 384 beside, which is granted as 1,024,
+/// and the `ApplicationMaster`'s 512 and 384. Its processes take no more than they need.
 const SPARK_NODE_MEMORY: Bytes = Bytes::from_mib(1_920);
 /// The most workers: with them the daemons alone take 35 GiB.
 const MOST_WORKERS: u32 = 100;

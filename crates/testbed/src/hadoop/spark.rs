@@ -181,10 +181,7 @@ fn on_yarn(yarn: &SparkYarn, layout: &Layout, options: &str) -> Vec<(&'static st
         ("spark.yarn.scheduler.heartbeat.interval-ms", milliseconds(yarn.heartbeat)),
         ("spark.yarn.scheduler.initial-allocation.interval", format!("{}ms", milliseconds(yarn.initial_allocation))),
         ("spark.scheduler.minRegisteredResourcesRatio", yarn.min_registered.to_string()),
-        (
-            "spark.scheduler.maxRegisteredResourcesWaitingTime",
-            format!("{}ms", milliseconds(yarn.max_registered_wait)),
-        ),
+        ("spark.scheduler.maxRegisteredResourcesWaitingTime", format!("{}ms", milliseconds(yarn.max_registered_wait))),
         // All hosts see them: nothing is put into HDFS and fetched from there, as with an archive that nodes have kept.
         ("spark.yarn.jars", format!("local:{}/*", layout.spark_jars().display())),
     ];
