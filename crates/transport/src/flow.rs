@@ -341,6 +341,7 @@ impl FlowTransport {
                 connection.stream(end).flying -= 1;
                 if !connection.is_gone(end) {
                     self.tell(handle, Happened::Acknowledged(end, tag));
+                    self.leave_if_over(now, handle, end, events);
                 }
             }
             Due::Round(end) => self.next_round(now, handle, end, events),

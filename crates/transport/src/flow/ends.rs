@@ -183,9 +183,9 @@ impl Connection {
     pub const fn is_gone(&self, end: End) -> bool {
         self.seen[end as usize].gone
     }
-    /// Whether an end has closed its stream and knows that the other has.
-    pub const fn is_over(&self, end: End) -> bool {
-        self.streams[end as usize].closed && self.seen[end as usize].peer_closed
+    /// Whether an end has closed its stream, all of it is acknowledged, and the other has closed, too.
+    pub fn is_over(&self, end: End) -> bool {
+        self.streams[end as usize].closed && !self.awaits(end) && self.seen[end as usize].peer_closed
     }
     /// Whether an end has sent what is not acknowledged, or has more to send.
     pub fn awaits(&self, end: End) -> bool {
