@@ -4,10 +4,10 @@
 //! payload is 1,000 segments of 40 B of headers each: 1,040,000 bytes on the wire, 83.2 ms at 100 Mbit/s. A segment
 //! takes 83.2 us on each of the two links, an acknowledgement 3.2 us, a SYN of 60 B 4.8 us. So a handshake takes
 //! 4.0192 ms, and a round trip of a segment 4.1728 ms: at 100 Mbit/s that is 50.2 segments. The last segment of a
-//! message takes 83.2 us more on the second link.
+//! message takes 83.2 us more on the second link. No queue overflows.
 
 use des::EventQueue;
-use net::{LinkSpec, Topology};
+use net::{Limit, LinkSpec, Topology};
 use tcp::Config;
 use transport::{End, FlowTransport, Handle, Happened, Message, Open, Owner, Tag, Transport, Upcall};
 use units::{BitRate, Bytes, Time};
@@ -21,7 +21,7 @@ struct Driver {
 
 impl Driver {
     fn new(hosts: usize) -> Self {
-        let link = LinkSpec::new(BitRate::from_mbps(100), Time::from_ms(1));
+        let link = LinkSpec::new(BitRate::from_mbps(100), Time::from_ms(1)).with_limit(Limit::Unlimited);
         let flows = FlowTransport::new(Topology::star(hosts, &link), Bytes::ZERO, 1);
         let transport = Transport::Flows(Box::new(flows));
         Self { transport, events: EventQueue::new(), now: Time::ZERO, told: Vec::new() }
