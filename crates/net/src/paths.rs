@@ -52,6 +52,10 @@ impl Paths {
         Some(links)
     }
 
+    /// One direction of each cable that is down.
+    pub fn down(&self) -> impl Iterator<Item = LinkId> {
+        self.down.iter().map(|cable| LinkId(2 * cable))
+    }
     /// Takes both directions of a cable down or up. Paths must be asked for again.
     pub fn set_up(&mut self, link: LinkId, up: bool) {
         if up {

@@ -311,7 +311,8 @@ impl Check<'_> {
         let tcp = tcp.map(|entry| format!("tcp.{}", entry.key));
         let network = OF_PACKETS.iter().filter(|path| self.tree.get(path).is_some()).map(|path| (*path).to_owned());
         for path in network.chain(tcp).collect::<Vec<_>>() {
-            let message = "it has no effect: flows have no queues, and of TCP only windows, rates and timeouts";
+            let message = "it has an effect only where bursts overflow queues and so go by packets: flows have no \
+                           queues, and of TCP only windows, rates and timeouts";
             self.says(&path, message, "`run.fidelity = \"packet\"`");
         }
     }

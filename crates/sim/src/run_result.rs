@@ -28,6 +28,25 @@ use units::{Bytes, Time};
 use wifi::mac::Kind;
 use wifi::medium::{FrameFate, FrameRecord};
 
+/// What flow level knows of bursts that overflow queues, and what it does not: the kind of the event, and its words.
+fn carried(overflow: &Overflow) -> (&'static str, String) {
+    let Overflow { packets, carried, spent, bonds, .. } = overflow;
+    let bursts = format!("bursts overflow queues by about {packets:.0} packets in the whole run");
+    let not_modelled = "what their senders then wait for (incast) is not modelled: `run.fidelity = \"packet\"` does";
+    match spent {
+        _ if *bonds => ("overflow", format!("{bursts}; with bonds {not_modelled}")),
+        Some(spent) => (
+            "overflow",
+            format!(
+                "{bursts}; {carried} went by packets, but from {spent} on only a part of what would have to: \
+                     for the rest {not_modelled}"
+            ),
+        ),
+        None if carried.get() == 0 => ("overflow", format!("{bursts}; {not_modelled}")),
+        None => ("by-packets", format!("bursts would overflow queues: {carried} in the whole run went by packets")),
+    }
+}
+
 /// The result of a run that has ended or stalled. `look` is called many times a second and may interrupt.
 pub(crate) fn run_result(
     scenario: &Scenario,
@@ -54,12 +73,9 @@ pub(crate) fn run_result(
     let records: Vec<FlowRecord> = world.driver().map_or_else(Vec::new, |_| transport.flows());
     flows.finish(world, &mut result);
     look()?;
-    if let Some(Overflow { first, packets }) = transport.overflow() {
-        let detail = format!(
-            "bursts overflow queues by about {packets:.0} packets in the whole run; flow level does not know what senders \
-             wait for them (incast): `run.fidelity = \"packet\"` does"
-        );
-        result.events.push(Event { at: first, kind: "overflow".to_owned(), node: None, link: None, detail });
+    if let Some(overflow) = transport.overflow() {
+        let (kind, detail) = carried(&overflow);
+        result.events.push(Event { at: overflow.first, kind: kind.to_owned(), node: None, link: None, detail });
     }
     for (at, change) in world.changes().iter().filter(|(at, _)| *at <= world.now()) {
         if let Change::Node { node, .. } = change

@@ -191,6 +191,11 @@ impl Endpoint {
             self.send_ack(now, out);
         }
     }
+    /// Data was sent otherwise than by this endpoint until `active`, which has opened cwnd to `cwnd` bytes at least.
+    pub fn catch_up(&mut self, cwnd: u64, active: Time) {
+        self.tx.last_sent = self.tx.last_sent.max(active);
+        self.tx.window.cwnd = self.tx.window.cwnd.max(cwnd);
+    }
     /// Resizes the receive buffer. The peer is told if its window opens enough. A smaller buffer does not take back a
     /// window already announced.
     pub fn set_receive_buffer(&mut self, now: Time, size: Bytes, out: &mut Output) {

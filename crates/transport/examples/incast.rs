@@ -1,5 +1,5 @@
-//! Flow level beside packets over a grid of barrier-synchronised reads: mean seconds of a round, and by how many packets
-//! flow level says that queues overflow. `docs/models/flow.md` has what comes out.
+//! Flow level beside packets over a grid of barrier-synchronised reads: mean seconds of a round, and how many bytes
+//! went by packets at flow level. `docs/models/flow.md` has what comes out.
 //!
 //!     cargo run --release -p transport --example incast [EVERY]
 //!
@@ -32,18 +32,20 @@ fn main() {
             }
         }
     }
-    println!("host,fresh,marks,rate,min_rto,buffer,bytes,senders,packets,flows,overflow");
+    println!("host,fresh,marks,rate,min_rto,buffer,bytes,senders,packets,flows,carried");
     for point in points.iter().step_by(every) {
         let rounds = (20_000_000 / (u64::from(point.senders) * point.bytes)).clamp(3, 20) as u32;
-        let packets = (1..=3).map(|seed| point.packets(rounds, seed).0).sum::<f64>() / 3.0;
-        let (flows, overflow) = point.flows(rounds, 1);
+        let mean = |run: &dyn Fn(u64) -> f64| (1..=3).map(run).sum::<f64>() / 3.0;
+        let packets = mean(&|seed| point.packets(rounds, seed).0);
+        let flows = mean(&|seed| point.flows(rounds, seed).0);
+        let overflow = point.flows(rounds, 1).1;
         let Barrier { senders, bytes, buffer, min_rto, rate, marks, fresh, host } = point;
         println!(
-            "{host:?},{fresh},{},{},{},{buffer},{bytes},{senders},{packets:.6},{flows:.6},{:.0}",
+            "{host:?},{fresh},{},{},{},{buffer},{bytes},{senders},{packets:.6},{flows:.6},{}",
             marks.is_some(),
             rate.as_bps(),
             min_rto.as_secs_f64(),
-            overflow.map_or(0.0, |overflow| overflow.packets),
+            overflow.map_or(0, |overflow| overflow.carried.get()),
         );
     }
 }

@@ -1,16 +1,17 @@
-//! Messages carried as flows (`run.fidelity = "flow"`): links are shared max-min fairly below what TCP lets a connection
-//! have, without packets.
+//! Messages carried as flows (`run.fidelity = "flow"`): links are shared max-min fairly below what TCP lets a
+//! connection have, without packets.
 //!
-//! A stream's bytes flow through all links of its path at one rate ([`fluid`]), those of its acknowledgements back. What
-//! TCP lets it have: rounds of slow start from the initial window until the network sets the pace (Cardwell, Savage and
-//! Anderson, "Modeling TCP Latency", INFOCOM 2000), the receiver's buffer over the round trip, and on lossy paths the
-//! rate of its control's response function ([`limits`]). A message is whole at the other end when its last byte has left
-//! the slowest link, and its last segment has gone through the others. One of a segment goes by itself: it takes no
-//! share. Handshakes and ends of messages that are lost wait for their timeouts.
+//! A stream's bytes flow through all links of its path at one rate ([`fluid`]), those of its acknowledgements back.
+//! What TCP lets it have: rounds of slow start from the initial window until the network sets the pace (Cardwell,
+//! Savage and Anderson, "Modeling TCP Latency", INFOCOM 2000), the receiver's buffer over the round trip, and on lossy
+//! paths the rate of its control's response function ([`limits`]). A message is whole at the other end when its last
+//! byte has left the slowest link, and its last segment has gone through the others. One of a segment goes by itself:
+//! it takes no share. Handshakes and ends of messages that are lost wait for their timeouts.
 //!
-//! Not modelled: queues and what they delay and drop (so no incast), marks, the air. But bursts that would overflow a
-//! queue are noted ([`port`]).
+//! Not modelled: queues and what they delay and drop, marks, the air. But where bursts would overflow a queue
+//! ([`port`]), their connections go by packets for a while ([`carried`]): incast.
 
+mod carried;
 mod ends;
 pub mod fluid;
 mod limits;
@@ -18,11 +19,13 @@ mod net;
 mod port;
 mod pump;
 
+pub use self::carried::Sockets;
 pub use self::net::Interface;
 
 use self::net::Network;
 use crate::{End, FlowRecord, Handle, Happened, Message, Open, OwnTcp, Owner, Tag, Tally, Upcall};
 use ::net::{LinkId, SpecError, Topology};
+use carried::Below;
 use des::{Event, EventQueue, RandomStream, Slab, define_index};
 use ends::{Connection, other};
 use fluid::Fluid;
@@ -55,15 +58,24 @@ enum Due {
     Round(End),
     PeerClosed(End),
     Reset(End),
+    /// It goes by packets.
+    Enters,
 }
 
-/// What bursts have found full queues: flow level does not model what their senders do then.
+/// What bursts have found full queues, and what therefore went by packets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Overflow {
-    /// When the first packet would have been lost.
+    /// When the first packet would have been lost, or bursts first went by packets.
     pub first: Time,
-    /// How many would have been, about: each burst counts as if none before it had been lost.
+    /// How many more would have been lost of what did not go by packets, about: each burst counts as if none before it
+    /// had been lost.
     pub packets: f64,
+    /// Payload that packets have delivered.
+    pub carried: Bytes,
+    /// From when on bursts only flow at times, because packets have taken all the time that they may.
+    pub spent: Option<Time>,
+    /// Bursts only flow, because there are bonds.
+    pub bonds: bool,
 }
 
 /// Connections whose streams share links.
@@ -86,6 +98,8 @@ pub struct FlowTransport {
     losses: RandomStream,
     /// The queue before each link.
     ports: Vec<Port>,
+    /// The packets that bursts go by where queues overflow.
+    below: Below,
     /// Nodes' own TCP settings.
     own: Vec<OwnTcp>,
     upcalls: Vec<Upcall>,
@@ -112,6 +126,7 @@ impl FlowTransport {
             armed: Time::MAX,
             losses: RandomStream::new(seed, "flow/loss", 0),
             ports,
+            below: Below::new(seed),
             own: Vec::new(),
             upcalls: Vec::new(),
             records: Vec::new(),
@@ -168,6 +183,9 @@ impl FlowTransport {
             return handle;
         }
         let syn = self.network.syn();
+        if self.shakes_by_packets(now, handle, syn, events) {
+            return handle;
+        }
         let way = self.get(handle).and_then(|connection| connection.look(End::Client).way.as_ref());
         let way = way.filter(|_| self.network.is_up(open.to));
         let trip = way.map(|way| (way.trip(syn) + way.trip_back(syn), 1.0 - (1.0 - way.loss) * (1.0 - way.loss_back)));
@@ -255,6 +273,11 @@ impl FlowTransport {
         const ENDS: [End; 2] = [End::Client, End::Server];
         self.now = now;
         self.network.set_up(node, up);
+        match &mut self.below.packets {
+            Some(packets) if up => packets.node_up(now, node, events),
+            Some(packets) => packets.node_down(now, node, events),
+            None => {}
+        }
         for handle in self.handles() {
             let at_node = |connection: &Connection, end| connection.node(end) == node;
             for end in ENDS {
@@ -280,6 +303,9 @@ impl FlowTransport {
     pub fn set_link_up(&mut self, now: Time, link: LinkId, up: bool, events: &mut EventQueue) {
         self.now = now;
         self.network.set_link_up(link, up);
+        if let Some(packets) = &mut self.below.packets {
+            packets.set_link_up(now, link, up, events);
+        }
         for handle in self.handles() {
             for end in [End::Client, End::Server] {
                 self.halt(now, handle, end, events);
@@ -298,6 +324,9 @@ impl FlowTransport {
         events: &mut EventQueue,
     ) -> Result<(), SpecError> {
         let capacity = self.network.set_link_rate(link, rate)?;
+        if let Some(packets) = &mut self.below.packets {
+            packets.set_link_rate(now, link, rate, events)?;
+        }
         self.fluid.set_capacity(link.0, capacity);
         self.ports[link.0 as usize].set_capacity(now.as_secs_f64(), capacity);
         self.unsettle(now, events);
@@ -306,10 +335,14 @@ impl FlowTransport {
 
     // === Events and upcalls ===
 
-    /// Handles a [`DUE`] event.
-    pub fn on_due(&mut self, event: &Event, events: &mut EventQueue) {
+    /// Handles a [`DUE`] event, or one of the packets.
+    pub fn on_event(&mut self, event: &Event, events: &mut EventQueue) {
         let now = event.time();
         self.now = now;
+        if event.kind() != DUE {
+            return self.on_packets_event(event, events);
+        }
+        self.below.flows_events += 1;
         match event.arg {
             OF_CONNECTION => {}
             SETTLE => return self.settle(now, events),
@@ -319,13 +352,10 @@ impl FlowTransport {
         let Some(connection) = self.get_mut(handle) else { return };
         match due {
             Due::Connected => {
-                if connection.is_gone(End::Client) {
-                    return;
+                // Its SYN may have gone by packets after all.
+                if connection.twin.is_none() {
+                    self.connect(now, handle, events);
                 }
-                connection.connected = Some(now);
-                self.tell(handle, Happened::Connected);
-                self.pump(now, handle, End::Client, events);
-                self.pump(now, handle, End::Server, events);
             }
             Due::Delivered(end, tag, bytes) => {
                 if connection.is_gone(end) {
@@ -341,9 +371,11 @@ impl FlowTransport {
                 connection.stream(end).flying -= 1;
                 if !connection.is_gone(end) {
                     self.tell(handle, Happened::Acknowledged(end, tag));
+                    self.leave_if_over(now, handle, end, events);
                 }
             }
             Due::Round(end) => self.next_round(now, handle, end, events),
+            Due::Enters => self.enter(now, handle, events),
             Due::PeerClosed(end) => {
                 connection.peer_closed(end);
                 if !connection.is_gone(end) {
@@ -360,6 +392,16 @@ impl FlowTransport {
                 self.leave(now, handle, end, events);
             }
         }
+    }
+    /// The handshake is over.
+    fn connect(&mut self, now: Time, handle: Handle, events: &mut EventQueue) {
+        let Some(connection) = self.get_mut(handle).filter(|connection| !connection.is_gone(End::Client)) else {
+            return;
+        };
+        connection.connected = Some(now);
+        self.tell(handle, Happened::Connected);
+        self.pump(now, handle, End::Client, events);
+        self.pump(now, handle, End::Server, events);
     }
     /// Moves the upcalls since the last call to `upcalls`.
     pub fn take_upcalls(&mut self, upcalls: &mut Vec<Upcall>) {
@@ -379,10 +421,14 @@ impl FlowTransport {
     /// One end is done. The connection is removed when both are.
     fn leave(&mut self, now: Time, handle: Handle, end: End, events: &mut EventQueue) {
         let Some(connection) = self.get_mut(handle) else { return };
+        let orderly = connection.is_over(end);
         connection.leave(end);
+        if !orderly {
+            self.forget_carried(now, handle);
+        }
         // What it has sent is lost on a peer that is gone, and nothing more comes to it.
         for end in [End::Client, End::Server] {
-            if self.stop(now, handle, end).is_some() {
+            if self.stop(now, handle, end, 0.0).is_some() {
                 self.unsettle(now, events);
             }
         }
@@ -391,6 +437,7 @@ impl FlowTransport {
             return;
         }
         let record = connection.record(Some(now));
+        self.forget_carried(now, handle);
         self.tell(handle, Happened::Gone { bytes: record.bytes, bytes_back: record.bytes_back });
         self.connections.remove(FlowConnection(handle.index));
         if record.owner == Owner::Traffic {
@@ -428,6 +475,11 @@ impl FlowTransport {
     /// Bytes on the wire that came into each node and went out.
     pub fn interfaces(&self) -> Vec<Interface> {
         let mut counted = self.network.counted();
+        let below = self.below.packets.as_ref().map_or_else(Vec::new, |packets| packets.interfaces());
+        for (interface, below) in counted.iter_mut().zip(below) {
+            interface.received += below.received;
+            interface.sent += below.sent;
+        }
         for (_, connection) in self.connections.iter() {
             for end in [End::Client, End::Server] {
                 let stream = connection.look(end);
@@ -448,7 +500,14 @@ impl FlowTransport {
             packets += lost;
             first = since.min(first);
         }
-        (packets >= 1.0).then(|| Overflow { first: Time::from_secs_f64(first), packets })
+        let since = self.below.since;
+        (packets >= 1.0 || since.is_some()).then(|| Overflow {
+            first: since.map_or(Time::MAX, |since| since).min(Time::from_secs_f64(first.min(1e6))),
+            packets,
+            carried: Bytes::new(self.below.bytes),
+            spent: self.below.spent,
+            bonds: !self.network.topology().bonds().is_empty(),
+        })
     }
     /// The network's topology.
     pub fn topology(&self) -> &Topology {

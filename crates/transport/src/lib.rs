@@ -11,7 +11,7 @@ mod owner;
 mod packets;
 mod record;
 
-pub use flow::{DUE, FlowTransport, Interface, Overflow, fluid};
+pub use flow::{DUE, FlowTransport, Interface, Overflow, Sockets, fluid};
 pub use owner::{End, Handle, Happened, Message, Open, Owner, Tag, Upcall};
 pub use packets::{
     Association, Captured, Classes, Looks, OwnTcp, Packet, PacketTransport, QUEUE_ROOM, StationCounts, TIMER, Wireless,
@@ -19,7 +19,7 @@ pub use packets::{
 pub use record::{FlowRecord, Tally, Totals};
 
 use des::{Event, EventQueue};
-use net::{ARRIVAL, BOND, LinkId, SpecError, TRANSMISSION_DONE, Topology};
+use net::{LinkId, SpecError, Topology};
 use units::{BitRate, Bytes, Time};
 
 /// The two implementations of the message transport.
@@ -142,14 +142,9 @@ impl Transport {
     /// Handles an event of one of the transport's kinds.
     #[inline]
     pub fn on_event(&mut self, event: &Event, events: &mut EventQueue) {
-        match (self, event.kind()) {
-            (Self::Packets(packets), ARRIVAL) => packets.on_arrival(event, events),
-            (Self::Packets(packets), TIMER) => packets.on_timer(event, events),
-            (Self::Packets(packets), TRANSMISSION_DONE) => packets.on_transmission_done(event, events),
-            (Self::Packets(packets), QUEUE_ROOM) => packets.on_queue_room(event, events),
-            (Self::Packets(packets), BOND) => packets.on_bond(event, events),
-            (Self::Packets(packets), _) => packets.on_air(event, events),
-            (Self::Flows(flows), _) => flows.on_due(event, events),
+        match self {
+            Self::Packets(packets) => packets.on_event(event, events),
+            Self::Flows(flows) => flows.on_event(event, events),
         }
     }
     /// Moves the upcalls since the last call to `upcalls`.
@@ -205,7 +200,7 @@ impl Transport {
             Self::Flows(flows) => flows.interfaces(),
         }
     }
-    /// Whether bursts have overflowed queues where messages are flows, which do not model what follows.
+    /// Whether bursts have overflowed queues where messages are flows, and what went by packets therefore.
     pub fn overflow(&self) -> Option<Overflow> {
         match self {
             Self::Packets(_) => None,

@@ -32,7 +32,7 @@ use ::traffic::{FIRST_PORT, TrafficSpec};
 use net::{Limit, LinkSpec};
 use scenario::{Fault, NodeSpec, Scenario, ScenarioError, ScenarioWarnings, node_number, point_number};
 use std::collections::BTreeMap;
-use transport::{Classes, Owner, PacketTransport};
+use transport::{Classes, Owner, PacketTransport, Sockets, Transport};
 use units::{BitRate, Time};
 
 /// Reads a scenario's text, lays `assignments` ("section.key=value") over it, and checks the whole: what the language
@@ -93,8 +93,14 @@ pub(crate) fn world(scenario: &Scenario, look: &mut dyn FnMut() -> Result<(), Ru
         world.add_meters(meters, scenario.mapreduce.spare_batteries.is_some());
     }
     world.transport_mut().0.set_own_tcp(tcp::own_tcp(scenario));
-    if let Some(packets) = world.transport_mut().0.packets_mut() {
-        prepare(packets, scenario, &spec.traffic);
+    match world.transport_mut().0 {
+        Transport::Packets(packets) => prepare(packets, scenario, &spec.traffic),
+        Transport::Flows(flows) => flows.set_sockets(Sockets {
+            transmit_queues: tcp::transmit_queue_limits(scenario),
+            unsent: scenario.tcp.notsent_lowat,
+            classes: (!scenario.network.priority.is_empty())
+                .then(|| classes(&scenario.network.priority, &spec.traffic)),
+        }),
     }
     if scenario.has_cluster() {
         let cluster = Cluster::new(hadoop::config(scenario), hadoop::node_infos(scenario), seed);

@@ -1,9 +1,10 @@
 //! A flow-level connection: two ends, and what each sends.
 
+use super::carried::Carried;
 use super::fluid::FluidId;
 use super::limits::{self, Terms};
 use super::net::Way;
-use crate::{End, FlowRecord, Open, Owner, Tag, Totals};
+use crate::{End, FlowRecord, Handle, Open, Owner, Tag, Totals};
 use net::VertexId;
 use std::collections::VecDeque;
 use tcp::{Config, IdleRestart};
@@ -23,6 +24,12 @@ pub(super) struct Window {
     pub active: Time,
     /// Until when small messages of it keep the slowest link.
     pub clear: Time,
+    /// cwnd in bytes of payload, while acknowledgements set the pace.
+    pub cwnd: f64,
+    /// Above it cwnd hardly grows.
+    pub ssthresh: f64,
+    /// When the present message began.
+    pub since: Time,
 }
 
 /// The stream from one end.
@@ -58,8 +65,17 @@ impl Stream {
     fn new(config: &Config, peer: &Config, framing: Bytes) -> Self {
         let terms = Terms::new(config, peer, framing);
         let size = f64::from(config.initial_window.max(1)) * terms.payload;
-        let window =
-            Window { size, began: Time::ZERO, credit: size, waits: false, active: Time::ZERO, clear: Time::ZERO };
+        let window = Window {
+            size,
+            began: Time::ZERO,
+            credit: size,
+            waits: false,
+            active: Time::ZERO,
+            clear: Time::ZERO,
+            cwnd: size,
+            ssthresh: f64::INFINITY,
+            since: Time::ZERO,
+        };
         Self {
             way: None,
             terms,
@@ -108,6 +124,12 @@ pub(super) struct Connection {
     server: Config,
     streams: [Stream; 2],
     seen: [Seen; 2],
+    /// Its name at the packets, if it has ever gone by them.
+    pub twin: Option<Handle>,
+    /// It goes by packets from now on: an event is pending.
+    pub enters: bool,
+    /// What packets carry now; none while it flows.
+    pub carried: Option<Box<Carried>>,
 }
 
 pub(super) const fn other(end: End) -> End {
@@ -136,6 +158,9 @@ impl Connection {
             server: open.server,
             streams,
             seen: <[Seen; 2]>::default(),
+            twin: None,
+            enters: false,
+            carried: None,
         }
     }
     pub const fn config(&self, end: End) -> &Config {
@@ -183,9 +208,9 @@ impl Connection {
     pub const fn is_gone(&self, end: End) -> bool {
         self.seen[end as usize].gone
     }
-    /// Whether an end has closed its stream and knows that the other has.
-    pub const fn is_over(&self, end: End) -> bool {
-        self.streams[end as usize].closed && self.seen[end as usize].peer_closed
+    /// Whether an end has closed its stream, all of it is acknowledged, and the other has closed, too.
+    pub fn is_over(&self, end: End) -> bool {
+        self.streams[end as usize].closed && !self.awaits(end) && self.seen[end as usize].peer_closed
     }
     /// Whether an end has sent what is not acknowledged, or has more to send.
     pub fn awaits(&self, end: End) -> bool {
@@ -252,6 +277,30 @@ impl Window {
         if self.size == f64::INFINITY { f64::INFINITY } else { self.credit }
     }
 
+    /// The network, the receiver or losses set the pace.
+    pub const fn let_go(&mut self) {
+        if self.size < f64::INFINITY {
+            (self.cwnd, self.size) = (self.size, f64::INFINITY);
+        }
+    }
+    /// A message of so many bytes has been sent while acknowledgements set the pace. In slow start cwnd grows by what is
+    /// acknowledged, as long as half of it is in flight (Linux's `tcp_is_cwnd_limited`).
+    pub fn grow(&mut self, bytes: f64, limit: f64) {
+        if self.size == f64::INFINITY && self.cwnd < self.ssthresh {
+            self.cwnd = self.cwnd.max((self.cwnd + bytes).min(2.0 * bytes)).min(limit.max(self.cwnd));
+        }
+    }
+    /// It has gone by packets until now, which have left cwnd and ssthresh. A path that holds less sets the pace.
+    pub const fn go_on(&mut self, now: Time, (cwnd, ssthresh): (u64, u64), path: f64) {
+        (self.cwnd, self.ssthresh) = (cwnd as f64, ssthresh as f64);
+        self.size = if self.cwnd >= path { f64::INFINITY } else { self.cwnd };
+        (self.credit, self.began, self.active) = (self.cwnd, now, now);
+    }
+    /// What cwnd is.
+    pub fn cwnd(&self) -> f64 {
+        if self.size == f64::INFINITY { self.cwnd } else { self.size }
+    }
+
     /// A new round begins if the present one is acknowledged. The window grows if most of it was used (Linux's
     /// `tcp_is_cwnd_limited`: half of it). After an idle timeout it shrinks (RFC 5681, 4.1) by the endpoint's rule.
     pub fn begin_round(&mut self, now: Time, config: &Config, terms: &Terms, (rtt, growth): (Time, f64)) {
@@ -265,7 +314,7 @@ impl Window {
             } else {
                 self.size = self.size.min(first);
             }
-            (self.began, self.credit) = (now, self.size);
+            (self.began, self.credit, self.cwnd) = (now, self.size, self.size);
         }
         if self.credit >= self.size {
             // Nothing of it has been sent.

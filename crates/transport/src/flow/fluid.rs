@@ -246,6 +246,20 @@ impl Fluid {
         if open > 0.0 { taken + open * self.levels[link as usize] } else { taken }
     }
 
+    /// Flows that take something of a link, the way that classes came there.
+    pub fn on(&self, link: u32) -> impl Iterator<Item = FluidId> {
+        let link = &self.links[link as usize];
+        let classes = link.held.iter().chain(&link.others).map(|member| self.passages[member.place as usize].class);
+        classes.flat_map(move |class| {
+            let flows = self.classes.get(ClassIndex(class)).into_iter().flat_map(|class| class.flows.iter());
+            // Those that were taken out are among them.
+            flows.filter_map(move |Reverse((end, id))| {
+                let current = |flow: &&Flow| flow.class == class && flow.end == *end;
+                self.flows.get(FluidId(*id)).filter(current).map(|_| FluidId(*id))
+            })
+        })
+    }
+
     /// Changes a link's capacity. Rates are as before until [`Fluid::settle`].
     pub fn set_capacity(&mut self, link: u32, capacity: f64) {
         self.links[link as usize].capacity = capacity;

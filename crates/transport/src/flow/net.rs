@@ -106,6 +106,10 @@ impl Network {
     pub fn set_link_up(&mut self, link: LinkId, up: bool) {
         self.paths.set_up(link, up);
     }
+    /// Links, one of both directions, that are down.
+    pub fn down(&self) -> impl Iterator<Item = LinkId> {
+        self.paths.down()
+    }
     /// Changes a link's rate. Returns its capacity.
     pub fn set_link_rate(&mut self, link: LinkId, rate: BitRate) -> Result<f64, SpecError> {
         let mut spec = self.topology.spec(link).clone();

@@ -2,8 +2,10 @@
 
 use super::ends::{Connection, other};
 use super::fluid::FluidId;
+use super::port::{Burst, Meets, Sender};
 use super::{DUE, Due, ENDS, FlowConnection, FlowTransport, SETTLE, limits};
 use crate::{End, Handle};
+use ::net::LinkId;
 use des::EventQueue;
 use units::{Bytes, Time};
 
@@ -123,7 +125,14 @@ impl FlowTransport {
     fn next_part(&mut self, now: Time, handle: Handle, end: End, events: &mut EventQueue) -> Option<(u64, f64, f64)> {
         loop {
             let connection = self.get_mut(handle)?;
-            if connection.connected.is_none() || connection.is_gone(end) || connection.look(end).window.waits {
+            if connection.connected.is_none() || connection.is_gone(end) || connection.enters {
+                return None;
+            }
+            if connection.carried.is_some() {
+                self.feed(now, handle, end, events);
+                return None;
+            }
+            if connection.look(end).window.waits {
                 return None;
             }
             let (to, buffer) = (connection.node(other(end)), connection.buffer(other(end)));
@@ -151,6 +160,10 @@ impl FlowTransport {
             let stream = connection.stream(end);
             let way = stream.way.as_ref()?;
             let (terms, rtt) = (stream.terms, way.rtt(&stream.terms));
+            let pauses = begins && stream.flying == 0;
+            if begins {
+                stream.window.since = now;
+            }
             let left = bytes.get() - stream.sent_of_first;
             if buffer.is_some() && !std::mem::replace(&mut stream.first_counts, true) {
                 stream.unread += bytes;
@@ -161,58 +174,168 @@ impl FlowTransport {
             let window = &mut stream.window;
             // The window no longer matters where the network, losses or the receiver set the pace.
             let seconds = rtt.as_secs_f64();
-            // What may leave at once: the window; after a pause at the network's pace at least the initial one.
-            let initial = f64::from(config.initial_window.max(1)) * terms.payload;
+            // What may leave at once: the window, which after a pause is nowhere in flight.
+            let idles = now > window.active + rtt;
             let heap = match window.size {
-                f64::INFINITY if now > window.active + rtt => initial,
+                f64::INFINITY if pauses || idles => window.cwnd,
                 f64::INFINITY => 0.0,
                 size => size.min(window.credit),
             };
             let most = limit.min(lossy * seconds);
             if window.size >= most.min(slowest * seconds / terms.expansion()) {
-                window.size = f64::INFINITY;
+                window.let_go();
             }
-            if begins && left as f64 <= terms.payload && window.credit_or_all() >= left as f64 {
+            let single = begins && left as f64 <= terms.payload && window.credit_or_all() >= left as f64;
+            let paced = window.size == f64::INFINITY;
+            let part = if single || paced { left } else { left.min(units::whole(window.credit).max(1)) };
+            let burst = if paced && !single { left.min(units::whole(heap.min(most))) } else { part };
+            let noted = self.note_burst(now, handle, end, (burst, (pauses || idles).then_some(left)), events);
+            let wait = noted?;
+            let stream = self.get_mut(handle)?.stream(end);
+            let (window, way) = (&mut stream.window, stream.way.as_ref()?);
+            if single {
                 window.credit -= left as f64;
                 // One after the other.
-                let leaves = window.clear.max(now);
+                let leaves = window.clear.max(now + Time::from_secs_f64(wait));
                 window.clear = leaves + Time::from_secs_f64(terms.wire(left) / slowest);
                 let trip = leaves.saturating_sub(now) + way.trip(terms.wire(left));
-                self.note_burst(now, handle, end, left);
                 self.deliver(now, handle, end, left, trip, events);
                 continue;
             }
-            if window.size == f64::INFINITY {
-                let cap = (most / seconds) * terms.expansion();
-                // A cap above the slowest link is none.
-                let cap = if cap >= slowest { f64::INFINITY } else { cap };
-                self.note_burst(now, handle, end, left.min(units::whole(heap.min(most))));
-                return Some((left, terms.wire(left), cap));
-            }
-            let part = left.min(units::whole(window.credit).max(1));
-            self.note_burst(now, handle, end, part);
-            return Some((part, terms.wire(part), f64::INFINITY));
+            let cap = if paced { (most / seconds) * terms.expansion() } else { f64::INFINITY };
+            // A cap above the slowest link is none.
+            let cap = if cap >= slowest { f64::INFINITY } else { cap };
+            return Some((part, terms.wire(part), cap));
         }
     }
 
-    /// So many bytes of a stream leave at once. A node's own queue only holds them back: they come to the other queues of
-    /// their way as fast as its interface sends.
-    fn note_burst(&mut self, now: Time, handle: Handle, end: End, payload: u64) {
-        let Some(connection) = self.connections.get(FlowConnection(handle.index)) else { return };
+    /// Seconds until the deepest queue on the way of a stream is empty once it is full, but for that of its node.
+    fn deepest(&self, handle: Handle, end: End) -> f64 {
+        let way = self.get(handle).and_then(|connection| connection.look(end).way.as_ref());
+        let links = way.map_or(&[][..], |way| &way.links).iter().skip(1);
+        links.map(|(link, _)| self.ports[link.0 as usize].depth()).fold(0.0, f64::max)
+    }
+
+    /// So many bytes of a stream leave at once. A node's own queue only holds them back: they come to the other queues
+    /// of their way as fast as its interface sends. `first` says what is left of the message if this is the first
+    /// burst after a pause. Returns how many seconds its last packet waits for those before it; none if it goes by
+    /// packets, as do then those that it meets.
+    fn note_burst(
+        &mut self,
+        now: Time,
+        handle: Handle,
+        end: End,
+        (payload, first): (u64, Option<u64>),
+        events: &mut EventQueue,
+    ) -> Option<f64> {
+        let connection = self.get(handle)?;
         let stream = connection.look(end);
-        let Some(way) = stream.way.as_ref().filter(|_| payload > 0) else { return };
-        let segments = libm::ceil(payload as f64 / stream.terms.payload);
-        let (at, size) = (now.as_secs_f64(), stream.terms.wire(payload) / segments);
+        let (terms, window, rtt) = (stream.terms, stream.window, stream.rtt());
+        if payload == 0 {
+            return Some(0.0);
+        }
+        // The acknowledgement that ends a handshake goes before the first message.
+        let shakes = end == End::Client && connection.connected == Some(now);
+        let (data, segments) = (terms.wire(payload), libm::ceil(payload as f64 / terms.payload));
+        let (wire, count) = if shakes { (data + terms.header, segments + 1.0) } else { (data, segments) };
+        let sender = first.map(|left| {
+            let (left, config) = (left.max(payload), connection.config(end));
+            // Slow start sends a message in rounds of twice as much, so that about half of it is in the last one.
+            let cwnd = window.cwnd();
+            let grows = f64::midpoint(left as f64, cwnd)
+                .min(left as f64)
+                .min(connection.window_limit(end))
+                .min(window.ssthresh.max(cwnd));
+            let reach = grows.max(payload as f64) / terms.payload;
+            Sender { handle, left: terms.wire(left), reach, rtt: rtt.as_secs_f64(), patience: patience(config) }
+        });
+        let (tight, wait) = self.burst(now, handle, end, (count, wire / count), sender);
+        (!self.meet(now, tight, events)).then_some(wait)
+    }
+
+    /// Connections that meet at a queue which is too small for them go by packets. Returns whether there are any.
+    pub(super) fn meet(&mut self, now: Time, tight: Vec<Handle>, events: &mut EventQueue) -> bool {
+        if tight.is_empty() {
+            return false;
+        }
+        for handle in tight {
+            if let Some(connection) = self.get_mut(handle)
+                && !std::mem::replace(&mut connection.enters, true)
+            {
+                self.at(now, handle, Due::Enters, events);
+            }
+        }
+        true
+    }
+
+    /// So many packets of a stream, of so many bytes each, come to the queues on its way. Returns the connections that
+    /// meet at queues which are too small for them, and how many seconds the last packet waits for those before it.
+    pub(super) fn burst(
+        &mut self,
+        now: Time,
+        handle: Handle,
+        end: End,
+        (count, size): (f64, f64),
+        sender: Option<Sender>,
+    ) -> (Vec<Handle>, f64) {
+        let (mut met, mut wait) = (Vec::new(), 0.0_f64);
+        let may = self.goes_by_packets();
+        let Some(connection) = self.connections.get(FlowConnection(handle.index)) else { return (met, wait) };
+        let links = connection.look(end).way.as_ref().map_or(&[][..], |way| &way.links);
+        let at = now.as_secs_f64();
         let (mut start, mut seconds) = (at, 0.0_f64);
-        for (place, (link, turns)) in way.links.iter().enumerate() {
-            let (count, port) = (segments / f64::from(*turns), &mut self.ports[link.0 as usize]);
-            if place == 0 {
-                start += port.hold(at, count, size);
-            } else {
-                port.burst(at, (start, seconds), count, size);
+        for (place, (link, turns)) in links.iter().enumerate() {
+            let (count, port) = (count / f64::from(*turns), &mut self.ports[link.0 as usize]);
+            let burst = Burst { start, seconds, count, size };
+            // One train of packets meets another at the first queue, and follows it through the others.
+            wait = wait.max(port.wait(at, burst));
+            let meets = match sender {
+                _ if place == 0 => {
+                    start += port.hold(at, count, size);
+                    Meets::Room
+                }
+                None => {
+                    port.burst(at, burst);
+                    Meets::Room
+                }
+                Some(sender) => port.first_burst(at, burst, sender),
+            };
+            let together = match meets {
+                _ if !may => false,
+                Meets::Room => false,
+                Meets::Overflow { spare } => {
+                    let short = self.flows_less(at, *link, spare);
+                    if short {
+                        self.ports[link.0 as usize].tighten(at);
+                    }
+                    short || self.ports[link.0 as usize].is_tight(at)
+                }
+                Meets::Tight => true,
+            };
+            if together {
+                met.extend(self.ports[link.0 as usize].meeting());
+                met.extend(self.crossing(*link));
             }
             seconds = seconds.max(count * size / self.fluid.capacity(link.0));
         }
+        (met, wait)
+    }
+
+    /// Whether what flows through a link has less than `spare` bytes left there.
+    fn flows_less(&self, at: f64, link: LinkId, spare: f64) -> bool {
+        let mut sum = 0.0;
+        self.fluid.on(link.0).all(|id| {
+            sum += self.fluid.left(at, id).unwrap_or(0.0);
+            sum < spare
+        })
+    }
+    /// Connections whose data flows through a link.
+    fn crossing(&self, link: LinkId) -> impl Iterator<Item = Handle> {
+        let through = move |(handle, end): &(Handle, End)| {
+            let way = self.get(*handle).and_then(|connection| connection.look(*end).way.as_ref());
+            way.is_some_and(|way| way.links.iter().skip(1).any(|(other, _)| *other == link))
+        };
+        self.fluid.on(link.0).map(|id| self.flowing[id.0 as usize]).filter(through).map(|(handle, _)| handle)
     }
 
     /// So much of a stream has left its slowest link.
@@ -231,7 +354,7 @@ impl FlowTransport {
             let acknowledged = stream.window.began + rtt;
             if acknowledged <= now {
                 // Acknowledgements come while the window is being sent: they set the pace.
-                stream.window.size = f64::INFINITY;
+                stream.window.let_go();
             } else {
                 stream.window.waits = true;
                 self.at(acknowledged, handle, Due::Round(end), events);
@@ -271,6 +394,15 @@ impl FlowTransport {
         let (loss, back) = (way.loss, way.trip_back(stream.terms.header));
         let (rtt, segments) = (stream.rtt(), libm::ceil(bytes.get() as f64 / stream.terms.payload));
         let (last, is_last) = (stream.last, stream.waiting.is_empty());
+        let deepest = self.deepest(handle, end);
+        if let Some(connection) = self.get_mut(handle) {
+            let limit = connection.window_limit(end);
+            let window = &mut connection.stream(end).window;
+            // More than its part of the path with a full queue is not in flight.
+            let seconds = now.saturating_sub(window.since).as_secs_f64();
+            let part = bytes.get() as f64 / seconds * (rtt.as_secs_f64() + deepest);
+            window.grow(bytes.get() as f64, limit.min(part));
+        }
         let mut arrival = (now + trip).max(last);
         if loss > 0.0 {
             arrival += self.recovery(&config, (loss, rtt), segments, is_last);
@@ -313,13 +445,13 @@ impl FlowTransport {
         self.pump(now, handle, end, events);
     }
 
-    /// Takes the flow of a stream out. What it has sent counts.
-    pub(super) fn stop(&mut self, now: Time, handle: Handle, end: End) -> Option<u64> {
+    /// Takes the flow of a stream out. What it has sent counts, but for the last bytes, up to a window.
+    pub(super) fn stop(&mut self, now: Time, handle: Handle, end: End, window: f64) -> Option<u64> {
         let connection = self.get_mut(handle)?;
         let (id, payload, _) = connection.stream(end).flows.take()?;
         let expansion = connection.look(end).terms.expansion();
         let left = self.fluid.stop(now.as_secs_f64(), id).unwrap_or(0.0);
-        let sent = payload.saturating_sub(units::whole(left / expansion));
+        let sent = payload.saturating_sub(units::whole(left / expansion + window));
         self.count(handle, end, sent);
         if sent > 0 {
             self.get_mut(handle)?.touch(now, other(end));
@@ -329,7 +461,12 @@ impl FlowTransport {
 
     /// Takes the flow of a stream out; the rest of its message is sent later.
     pub(super) fn halt(&mut self, now: Time, handle: Handle, end: End, events: &mut EventQueue) {
-        let Some(sent) = self.stop(now, handle, end) else { return };
+        self.take_back(now, handle, end, 0.0, events);
+    }
+
+    /// [`Self::halt`], with what was sent last, up to a window, as if it had not been.
+    pub(super) fn take_back(&mut self, now: Time, handle: Handle, end: End, window: f64, events: &mut EventQueue) {
+        let Some(sent) = self.stop(now, handle, end, window) else { return };
         if let Some(connection) = self.get_mut(handle) {
             let stream = connection.stream(end);
             let whole = stream.waiting.front().map_or(0, |(bytes, _)| bytes.get());
@@ -343,6 +480,9 @@ impl FlowTransport {
     pub(super) fn finish_if_sent(&mut self, now: Time, handle: Handle, end: End, events: &mut EventQueue) {
         let Some(connection) = self.get_mut(handle) else { return };
         let (established, delay) = (connection.connected.is_some(), connection.delay(end));
+        if connection.carried.as_ref().is_some_and(|carried| carried.has_undelivered(end)) {
+            return;
+        }
         let stream = connection.stream(end);
         if !stream.closed || stream.finished || !stream.waiting.is_empty() || !established {
             return;
@@ -362,6 +502,11 @@ impl FlowTransport {
             self.at(now + patience, handle, Due::Reset(end), events);
         }
     }
+}
+
+/// In how many seconds all must pass that is short beside timeouts: ten of the least, or the first one of all.
+pub(super) fn patience(config: &tcp::Config) -> f64 {
+    (config.min_rto * 10).max(config.initial_rto).as_secs_f64()
 }
 
 impl Connection {

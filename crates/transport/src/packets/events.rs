@@ -1,9 +1,9 @@
 //! Events: arriving packets and timers are handed to endpoints, and the output of endpoints is carried out.
 
 use super::packet::Packet;
-use super::{ConnectionIndex, End, Handle, Happened, PacketTransport, Upcall, end_of};
+use super::{ConnectionIndex, End, Handle, Happened, PacketTransport, QUEUE_ROOM, Upcall, end_of};
 use des::{Event, EventQueue};
-use net::{LinkId, PacketId};
+use net::{ARRIVAL, BOND, LinkId, PacketId, TRANSMISSION_DONE};
 use tcp::Notice;
 use units::Time;
 
@@ -14,6 +14,18 @@ pub const TIMER: u8 = 2;
 const MANY_DROPS: usize = 4_096;
 
 impl PacketTransport {
+    /// Handles an event of one of the packets' kinds.
+    #[inline]
+    pub fn on_event(&mut self, event: &Event, events: &mut EventQueue) {
+        match event.kind() {
+            ARRIVAL => self.on_arrival(event, events),
+            TIMER => self.on_timer(event, events),
+            TRANSMISSION_DONE => self.on_transmission_done(event, events),
+            QUEUE_ROOM => self.on_queue_room(event, events),
+            BOND => self.on_bond(event, events),
+            _ => self.on_air(event, events),
+        }
+    }
     /// The head of a link's ring arrives.
     #[inline]
     pub fn on_arrival(&mut self, event: &Event, events: &mut EventQueue) {

@@ -15,13 +15,38 @@ impl PacketTransport {
     /// Opens a connection: the client sends its SYN now.
     pub fn open(&mut self, now: Time, open: &Open, events: &mut EventQueue) -> Handle {
         let from_port = self.ephemeral_port(open.from);
-        let connection = Connection::new(now, open, from_port);
-        let index = self.connections.insert(connection);
-        let client = 2 * index.as_usize();
+        self.open_from(now, open, from_port, events)
+    }
+    /// [`Self::open`], from this port.
+    pub(crate) fn open_from(&mut self, now: Time, open: &Open, from_port: u16, events: &mut EventQueue) -> Handle {
         let (client_up, server_up) = (self.nodes[open.from as usize].up, self.nodes[open.to as usize].up);
         let (client_tcp, server_tcp) = (self.config_at(open.from, open.client), self.config_at(open.to, open.server));
         let (config, own) = (self.shared(&server_tcp), Endpoint::connect_as(&self.shared(&client_tcp)));
         let peer = if server_up { Endpoint::listen_as(&config) } else { Endpoint::connect_as(&config) };
+        let index = self.place(now, open, from_port, [own, peer]);
+        let client = 2 * index.as_usize();
+        let handle = Handle { index: index.0, generation: self.ports[client].generation };
+        if client_up {
+            self.endpoints[client].open(now, &mut self.out);
+            self.after_call(now, client, events);
+        } else {
+            self.ports[client].done = true;
+            self.retire_if_done(now, client / 2);
+        }
+        handle
+    }
+
+    /// Gives a connection and its endpoints, client and server, a place.
+    pub(super) fn place(
+        &mut self,
+        now: Time,
+        open: &Open,
+        from_port: u16,
+        [own, peer]: [Endpoint; 2],
+    ) -> ConnectionIndex {
+        let index = self.connections.insert(Connection::new(now, open, from_port));
+        let client = 2 * index.as_usize();
+        let (client_up, server_up) = (self.nodes[open.from as usize].up, self.nodes[open.to as usize].up);
         if client == self.ports.len() {
             self.ports.extend([Port::default(), Port::default()]);
             self.endpoints.extend([own, peer]);
@@ -40,19 +65,11 @@ impl PacketTransport {
             self.network.set_class(client as u32, class);
             self.network.set_class(client as u32 + 1, class);
         }
-        let handle = Handle { index: index.0, generation: self.ports[client].generation };
-        if client_up {
-            self.endpoints[client].open(now, &mut self.out);
-            self.after_call(now, client, events);
-        } else {
-            self.ports[client].done = true;
-            self.retire_if_done(now, client / 2);
-        }
-        handle
+        index
     }
 
     /// The shared copy of these settings.
-    fn shared(&mut self, config: &Config) -> Arc<Config> {
+    pub(super) fn shared(&mut self, config: &Config) -> Arc<Config> {
         // A linear search will do: a run has one or two settings per kind of connection.
         if let Some(known) = self.configs.iter().find(|known| ***known == *config) {
             return Arc::clone(known);

@@ -3,6 +3,7 @@
 //! A message lies at an offset of its connection's byte stream. It is delivered when its last byte is in order at the
 //! receiver, and acknowledged when that byte is acknowledged at the sender.
 
+mod adopt;
 mod air;
 mod back_pressure;
 mod capture;

@@ -4,10 +4,10 @@
 //! payload is 1,000 segments of 40 B of headers each: 1,040,000 bytes on the wire, 83.2 ms at 100 Mbit/s. A segment
 //! takes 83.2 us on each of the two links, an acknowledgement 3.2 us, a SYN of 60 B 4.8 us. So a handshake takes
 //! 4.0192 ms, and a round trip of a segment 4.1728 ms: at 100 Mbit/s that is 50.2 segments. The last segment of a
-//! message takes 83.2 us more on the second link.
+//! message takes 83.2 us more on the second link. No queue overflows.
 
 use des::EventQueue;
-use net::{LinkSpec, Topology};
+use net::{Limit, LinkSpec, Topology};
 use tcp::Config;
 use transport::{End, FlowTransport, Handle, Happened, Message, Open, Owner, Tag, Transport, Upcall};
 use units::{BitRate, Bytes, Time};
@@ -21,7 +21,7 @@ struct Driver {
 
 impl Driver {
     fn new(hosts: usize) -> Self {
-        let link = LinkSpec::new(BitRate::from_mbps(100), Time::from_ms(1));
+        let link = LinkSpec::new(BitRate::from_mbps(100), Time::from_ms(1)).with_limit(Limit::Unlimited);
         let flows = FlowTransport::new(Topology::star(hosts, &link), Bytes::ZERO, 1);
         let transport = Transport::Flows(Box::new(flows));
         Self { transport, events: EventQueue::new(), now: Time::ZERO, told: Vec::new() }
@@ -188,6 +188,41 @@ fn a_connection_ends_when_both_streams_have() {
     run.run_to(LONG);
     assert!(run.when(Happened::Gone { bytes: 1_000_000, bytes_back: 1_000 }).is_some(), "{:?}", run.told);
     assert!(run.transport.received(handle, End::Server).is_none(), "the handle is stale");
+}
+
+/// What was sent before both ends closed arrives, though the end of the other stream has come long before.
+#[test]
+fn closing_both_ends_cuts_nothing_off() {
+    let mut run = Driver::new(2);
+    let handle = run.open(0, 1, None);
+    run.send(handle, End::Client, 1_000_000, 1);
+    run.transport.close(run.now, handle, End::Client, &mut run.events);
+    run.transport.close(run.now, handle, End::Server, &mut run.events);
+    run.run_to(LONG);
+    run.expect(Happened::PeerClosed(End::Client), 4.0192 + 2.0);
+    let there = 4.0192 + 83.2 + 0.0832 + 2.0;
+    run.expect(Happened::Delivered(End::Server, Tag(1)), there);
+    run.expect(Happened::PeerClosed(End::Server), there);
+    run.expect(Happened::Acknowledged(End::Client, Tag(1)), there + 2.0064);
+    run.expect(Happened::Gone { bytes: 1_000_000, bytes_back: 0 }, there + 2.0064);
+}
+
+/// The same with data both ways. Each way carries 1,040,000 B until the shorter message has left, and 40 B of
+/// acknowledgements for every 2,080 B of the other's; then the longer one has its link for itself, with 2,000,000 B in
+/// all.
+#[test]
+fn closing_both_ends_cuts_nothing_off_either_way() {
+    let mut run = Driver::new(2);
+    let handle = run.open(0, 1, None);
+    for (end, bytes) in [(End::Client, 1_000_000), (End::Server, 2_000_000)] {
+        run.send(handle, end, bytes, 1);
+        run.transport.close(run.now, handle, end, &mut run.events);
+    }
+    run.run_to(LONG);
+    let shared = 83.2 * (1.0 + 40.0 / 2_080.0);
+    run.expect(Happened::Delivered(End::Server, Tag(1)), 4.0192 + shared + 0.0832 + 2.0);
+    run.expect(Happened::Delivered(End::Client, Tag(1)), 4.0192 + shared + 83.2 + 0.0832 + 2.0);
+    assert!(run.when(Happened::Gone { bytes: 1_000_000, bytes_back: 2_000_000 }).is_some(), "{:?}", run.told);
 }
 
 /// Nobody answers a SYN to a node that is down: after 1 + 2 + 4 + 8 + 16 + 32 + 64 s the connection is given up

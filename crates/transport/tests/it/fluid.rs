@@ -164,6 +164,26 @@ proptest! {
 
 /// A shuffle between all of some hosts on a star at 1 Gbit/s: when its last flow ends. Sizes of 5 to 15 MB are drawn by
 /// a linear congruential generator, as in the program for SimGrid.
+/// What is on a link is what was started there and neither taken out nor has ended, each once.
+#[test]
+fn flows_on_a_link_are_known() {
+    let mut fluid = Fluid::new([1.0, 1.0]);
+    let hop = |link| Hop { link, weight: WHOLE };
+    let both = fluid.start(0.0, &[hop(0), hop(1)], f64::INFINITY, 10.0);
+    let twins = [0, 1].map(|_| fluid.start(0.0, &[hop(0)], f64::INFINITY, 10.0));
+    let other = fluid.start(0.0, &[hop(1)], 0.5, 10.0);
+    fluid.settle(0.0);
+    fluid.extend(twins[0], 5.0);
+    fluid.stop(1.0, twins[1]);
+    let on = |fluid: &Fluid, link| {
+        let mut ids: Vec<u32> = fluid.on(link).map(|id| id.0).collect();
+        ids.sort_unstable();
+        ids
+    };
+    assert_eq!(on(&fluid, 0), [both.0, twins[0].0]);
+    assert_eq!(on(&fluid, 1), [both.0, other.0]);
+}
+
 fn shuffle(hosts: u32) -> f64 {
     let mut fluid = Fluid::new(vec![125e6; 2 * hosts as usize]);
     let mut drawn = 1_u32;

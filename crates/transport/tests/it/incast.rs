@@ -1,10 +1,9 @@
-//! What flow level says of incast, beside packets: it notes the overflow where packets wait for timeouts, and is right
-//! where it notes none.
+//! What flow level says of incast, beside packets.
 
 use crate::barrier::{Barrier, Host};
 use units::{BitRate, Time};
 
-const ROUNDS: u32 = 5;
+const ROUNDS: u32 = 20;
 
 fn reads((senders, bytes, buffer): (u32, u64, u32), host: Host) -> Barrier {
     Barrier {
@@ -19,14 +18,23 @@ fn reads((senders, bytes, buffer): (u32, u64, u32), host: Host) -> Barrier {
     }
 }
 
-/// Packets of new connections lose tails of their first windows of ten segments, and wait for the timeout of 200 ms.
+/// Packets of new connections lose tails of their first windows of ten segments, and wait for the timeout of 200 ms:
+/// they go by packets at flow level, too, and the mean round is within 15 %.
 #[test]
-fn an_overflow_is_noted_where_packets_wait_for_timeouts() {
-    for point in [(16, 8 << 10, 32), (32, 8 << 10, 64), (16, 32 << 10, 64), (64, 32 << 10, 256)] {
-        let reads = reads(point, Host::SackReno);
-        let ((packets, _), (flows, overflow)) = (reads.packets(ROUNDS, 1), reads.flows(ROUNDS, 1));
-        assert!(packets > 0.15 && flows < 0.05, "{reads:?}: {packets} and {flows} s");
-        assert!(overflow.is_some_and(|overflow| overflow.packets >= 1.0), "{reads:?}");
+fn where_packets_wait_for_timeouts_flows_wait_as_well() {
+    for (point, host) in [
+        ((16, 8 << 10, 32), Host::SackReno),
+        ((32, 8 << 10, 64), Host::SackReno),
+        ((16, 32 << 10, 64), Host::SackReno),
+        ((64, 32 << 10, 256), Host::SackReno),
+        ((16, 256 << 10, 64), Host::Linux),
+        ((32, 8 << 10, 64), Host::Linux),
+    ] {
+        let reads = reads(point, host);
+        let mean = |run: &dyn Fn(u64) -> f64| (1..=3).map(run).sum::<f64>() / 3.0;
+        let (packets, flows) = (mean(&|seed| reads.packets(ROUNDS, seed).0), mean(&|seed| reads.flows(ROUNDS, seed).0));
+        assert!((flows / packets - 1.0).abs() < 0.15, "{reads:?}: {packets} and {flows} s");
+        assert!(reads.flows(ROUNDS, 1).1.is_some_and(|overflow| overflow.carried.get() > 0), "{reads:?}");
     }
 }
 

@@ -1,6 +1,7 @@
 //! Integration tests of both message transports.
 
 mod barrier;
+mod carried;
 mod flow;
 mod fluid;
 mod incast;
