@@ -39,14 +39,14 @@ pub(super) fn on_yarn(
     let each = spark.executors;
     yarn.instances = each.saturating_mul(scenario.cluster.workers).clamp(1, 100_000);
     containers(of, spark, &mut yarn);
-    let granted = |memory| scenario.mapreduce.granted(memory).get();
-    let (cores, am_cores) = (spark.executor_cores, yarn.am_cores);
-    let am = granted(yarn.am_container());
+    let (cores, am_cores, am) = (spark.executor_cores, yarn.am_cores, yarn.am_container());
     let is_dynamic = of.property("spark.dynamicAllocation.enabled").is_some_and(|enabled| enabled.trim() == "true");
     let start = if is_dynamic { None } else { start(of, &yarn, machines, scenario) };
     spark.yarn = Some(yarn);
     if !is_known {
-        let memory = granted(spark.executor_container()).saturating_mul(each.into()).saturating_add(am);
+        let granted = |memory| scenario.mapreduce.granted(memory).get();
+        let executor = granted(spark.executor_container());
+        let memory = executor.saturating_mul(each.into()).saturating_add(granted(am));
         scenario.mapreduce.node_memory = Some(Bytes::new(memory).min(MOST_MEMORY));
         scenario.mapreduce.node_vcores = cores.saturating_mul(each).saturating_add(am_cores).clamp(1, 10_000);
         notes.push(format!(
