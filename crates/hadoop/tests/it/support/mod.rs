@@ -294,7 +294,7 @@ impl World {
         match due {
             Due::Input(input) => self.input(input),
             Due::Transport(event) => {
-                self.transport.on_due(&event, &mut self.events);
+                self.transport.on_event(&event, &mut self.events);
                 self.take_upcalls();
             }
             Due::Down(node) => {
