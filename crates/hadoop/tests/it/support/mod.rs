@@ -4,7 +4,7 @@
 //! Every node hangs on one switch by a link of a given rate, and messages cross the switch in a given latency: simple
 //! enough to check by hand. On the wire each [`SEGMENT`] of a message has 40 bytes of headers; a message's last segment
 //! (all of a short message) takes its time on the sender's link, and again on the receiver's. A SYN has 60 bytes.
-//! Windows hold nobody back.
+//! Windows hold nobody back, and no queue overflows.
 
 mod connections;
 
@@ -13,7 +13,7 @@ use des::EventQueue;
 use hadoop::hdfs::{Hdfs, HdfsConfig};
 use hadoop::yarn::Yarn;
 use hadoop::{Cluster, Config, Context, DiskOp, Disks, Effect, Event, Input, NodeId, NodeInfo, Platform, Tag};
-use net::{LinkSpec, Topology};
+use net::{Limit, LinkSpec, Topology};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use storage::{CacheSpec, DiskSpec, Op, Processor, Request, RotatingSpec, Store, Stream};
@@ -127,7 +127,7 @@ impl World {
         let stores = (0..hosts)
             .map(|host| Store::new(&vec![spec.disk; disks_of(host).unwrap_or(1).max(1) as usize], spec.cache))
             .collect();
-        let link = LinkSpec::new(spec.rate, spec.latency / 2);
+        let link = LinkSpec::new(spec.rate, spec.latency / 2).with_limit(Limit::Unlimited);
         let mut world = Self {
             cluster: Cluster::new(config, spec.nodes.clone(), seed),
             now: Time::ZERO,
