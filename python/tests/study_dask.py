@@ -59,7 +59,8 @@ def planned(job: Path, seeds: int) -> trunkline.Plan:
 def test_none_is_lost_and_none_is_twice_where_the_scheduler_is_killed_ten_times(job: Path, cluster: Cluster) -> None:
     plan, draw = planned(job, 125), random.Random(22)
     assert len(plan) == 2000
-    moments = sorted(draw.sample(range(20, 1900), 10))
+    # A kill may be half a second late, in which two workers make some 180 runs: it has to come before the last.
+    moments = sorted(draw.sample(range(20, 1500), 10))
     out, rows = job.parent / "out", job.parent / "rows"
     killed: list[int] = []
     for moment in [*moments, None]:
