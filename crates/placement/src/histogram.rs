@@ -209,7 +209,7 @@ impl HeavyKeys {
         self.add_with(hash, || key, weight);
     }
 
-    /// The same of a key that is looked at only if it gets a counter.
+    /// [`Self::add`], of a key whose bytes are read only if it gets a counter.
     #[inline]
     pub(crate) fn add_with<'a>(&mut self, hash: u64, key: impl FnOnce() -> &'a [u8], weight: u64) {
         let estimate = self.sketch.add(hash, weight);

@@ -77,7 +77,7 @@ impl Records {
         self.end_lines(|line| each_line(line, &mut take))
     }
 
-    /// The same for who takes lines.
+    /// [`Self::end`], handed out as [`Self::feed_lines`] does it.
     ///
     /// # Errors
     ///

@@ -20,8 +20,8 @@ pub fn of_bytes(bytes: &[u8], first: i32) -> i32 {
     rest.iter().fold(hash, |hash, byte| hash.wrapping_mul(31).wrapping_add(of(*byte)))
 }
 
-/// The same of `text[begin..end]`. A short key is read as the 16 bytes of the text that end with it, of which those that
-/// are not the key's are taken away again: a loop's end would often be guessed wrong.
+/// [`of_bytes`] of `text[begin..end]`. A short key is read as the 16 bytes of the text that end with it, of which those
+/// that are not the key's are taken away again: a loop's end would often be guessed wrong.
 #[inline]
 pub fn of_part(text: &[u8], begin: usize, end: usize, first: i32) -> i32 {
     let length = end.wrapping_sub(begin);

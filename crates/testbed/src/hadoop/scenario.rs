@@ -49,7 +49,7 @@ pub struct Machine {
 const MASTER: Bytes = Bytes::from_mib(650);
 const WORKER: Bytes = Bytes::from_mib(340);
 const CLIENT: Bytes = Bytes::from_mib(350);
-/// The same of an executor of Spark's beside its heap, and of a driver: estimated.
+/// Memory of an executor of Spark's beside its heap, and of a driver with its heap of 512 MiB: estimated.
 const BESIDE_HEAP: Bytes = Bytes::from_mib(250);
 const DRIVER: Bytes = Bytes::from_mib(600);
 /// Memory of the object store's server.

@@ -207,9 +207,9 @@ fn closing_both_ends_cuts_nothing_off() {
     run.expect(Happened::Gone { bytes: 1_000_000, bytes_back: 0 }, there + 2.0064);
 }
 
-/// The same with data both ways. Each way carries 1,040,000 B until the shorter message has left, and 40 B of
-/// acknowledgements for every 2,080 B of the other's; then the longer one has its link for itself, with 2,000,000 B in
-/// all.
+/// What both ends sent before both closed arrives. Each way carries 1,040,000 B until the shorter message has left, and
+/// 40 B of acknowledgements for every 2,080 B of the other's; then the longer one has its link for itself, with
+/// 2,000,000 B in all.
 #[test]
 fn closing_both_ends_cuts_nothing_off_either_way() {
     let mut run = Driver::new(2);
