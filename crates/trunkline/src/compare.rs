@@ -66,9 +66,11 @@ pub fn compare(args: &Compare) -> Result<(), Failure> {
         emit(&text)?;
     } else {
         let screen = Screen::of_output();
-        let one_scenario = args.scenarios.len() == 1;
-        let shown = if one_scenario { estimates::disagreement } else { estimates::side_by_side };
-        emit(&shown(&comparison, &screen))?;
+        emit(&if args.scenarios.len() == 1 {
+            estimates::disagreement(&comparison, &args.fidelity, &screen)
+        } else {
+            estimates::side_by_side(&comparison, &screen)
+        })?;
         emit(&format!("\nresults: {0}\nthe page: {0}/report.html\n", target.display()))?;
     }
     made.figures.iter().find_map(|run| run.failure.clone()).map_or(Ok(()), |reason| Err(Failure::Job(reason)))

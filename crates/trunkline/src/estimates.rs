@@ -88,11 +88,11 @@ fn weighed(text: &mut String, comparison: &Comparison<'_>, screen: &Screen) {
     }
 }
 
-/// Versions of one scenario: how far each figure of the others is from that of the first.
-pub fn disagreement(comparison: &Comparison<'_>, screen: &Screen) -> String {
-    let [base, others @ ..] = comparison.summaries else { return String::new() };
-    let mut heads = vec!["figure".to_owned(), base.name.to_owned()];
-    heads.extend(others.iter().flat_map(|other| [other.name.to_owned(), "off".to_owned()]));
+/// Versions of one scenario, by their names: how far each figure of the others is from that of the first.
+pub fn disagreement(comparison: &Comparison<'_>, versions: &[String], screen: &Screen) -> String {
+    let ([base, others @ ..], [first, further @ ..]) = (comparison.summaries, versions) else { return String::new() };
+    let mut heads = vec!["figure".to_owned(), first.clone()];
+    heads.extend(further.iter().flat_map(|version| [version.clone(), "off".to_owned()]));
     let mut table = Table::new(heads);
     for (name, unit) in comparison.names() {
         let shown = |summary: &Summary<'_>| summary.estimate(name).map_or_else(|| "-".to_owned(), |e| interval(&e));

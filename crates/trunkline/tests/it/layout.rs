@@ -47,6 +47,8 @@ fn output_fits_the_screen_and_long_names_keep_their_figures() {
         }
         let compared = print(&["compare", "a.toml", "b.toml", "--runs", "2"]);
         assert!(compared.contains("not significant"), "{compared}");
+        let levels = print(&["compare", "a.toml", "--fidelity", "packet,flow", "--runs", "2", "--out", "levels"]);
+        assert!(levels.lines().any(|line| line.starts_with("retransmissions")), "{levels}");
         print(&["study", "list"]);
     }
 }
