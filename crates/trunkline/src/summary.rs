@@ -285,7 +285,7 @@ fn of_messages(text: &mut String, traffic: &TrafficOutcome, screen: &Screen) {
 
 fn of_network(text: &mut String, result: &RunResult, screen: &Screen) {
     let Some(totals) = &result.network else {
-        let said = ": messages as flows; packets, queues and what they drop are not modelled";
+        let said = ": messages as flows; queues and what they drop only where bursts overflow them";
         let _ = writeln!(text, "\n{}", screen.wrapped_after("network", Screen::heading, said, 0));
         return;
     };

@@ -138,7 +138,7 @@ fn described(result: &RunResult, scenario: &Scenario, facts: &mut Vec<Fact>) {
         facts.push(fact("TCP", tcp(scenario)));
     } else {
         let shared = "as flows that share links fairly below TCP's windows";
-        facts.push(fact("Messages", format!("{shared}; queues and what they drop are not modelled")));
+        facts.push(fact("Messages", format!("{shared}; queues and what they drop only where bursts overflow them")));
     }
     if !result.jobs.is_empty() {
         facts.push(fact(

@@ -446,6 +446,8 @@ fn the_page_of_a_flow_run_says_what_was_modelled() {
     assert_eq!(fact("TCP"), None);
     assert_eq!(fact("Network"), Some("star, 1 Gbit/s, 25 us"));
     assert_eq!(fact("Shaper"), Some("the workers, each way: 50 Mbit/s"));
-    assert!(fact("Messages").is_some_and(|said| said.contains("queues and what they drop are not modelled")));
+    assert!(
+        fact("Messages").is_some_and(|said| said.contains("queues and what they drop only where bursts overflow them"))
+    );
     assert!(data.network.is_empty());
 }
