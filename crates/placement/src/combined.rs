@@ -1,7 +1,8 @@
 //! What a combiner leaves of a job's pairs: one for each key and map task.
 
-use crate::histogram::mixed;
-use std::collections::BTreeMap;
+use crate::histogram::{Same, mixed};
+use std::collections::{BinaryHeap, HashMap};
+use std::hash::BuildHasherDefault;
 
 /// Pairs that are kept: counts have a standard error of 1/sqrt(k), 0.8 %.
 const ROOM: usize = 1 << 14;
@@ -11,7 +12,11 @@ const ROOM: usize = 1 << 14;
 #[derive(Clone, Debug, Default)]
 pub struct Combined {
     /// Bytes of pairs by their hashes.
-    kept: BTreeMap<u64, u64>,
+    kept: HashMap<u64, u64, BuildHasherDefault<Same>>,
+    /// The hashes, the highest first.
+    highest: BinaryHeap<u64>,
+    /// The sum of the bytes.
+    bytes: u64,
     /// Hashes from here on are not kept; 0 while all are.
     below: u64,
 }
@@ -31,11 +36,16 @@ impl Combined {
         }
     }
 
-    #[inline(never)]
     fn keep(&mut self, hash: u64, bytes: u64) {
-        self.kept.entry(hash).or_insert(bytes);
+        if self.kept.contains_key(&hash) {
+            return;
+        }
+        self.kept.insert(hash, bytes);
+        self.highest.push(hash);
+        self.bytes += bytes;
         if self.kept.len() > ROOM {
-            self.below = self.kept.pop_last().map_or(0, |(highest, _)| highest);
+            self.below = self.highest.pop().unwrap_or(0);
+            self.bytes -= self.kept.remove(&self.below).unwrap_or(0);
         }
     }
 
@@ -46,7 +56,6 @@ impl Combined {
 
     /// Their bytes, estimated.
     pub fn bytes(&self) -> f64 {
-        let kept: u64 = self.kept.values().sum();
-        kept as f64 * self.pairs() / self.kept.len().max(1) as f64
+        self.bytes as f64 * self.pairs() / self.kept.len().max(1) as f64
     }
 }
