@@ -71,10 +71,7 @@ impl Asked {
     /// Refuses what contradicts itself.
     pub(crate) fn check(&self, bucketing: Bucketing) -> Result<(), Error> {
         let wrong = |what: String| Err(Error::Input(what));
-        // Who reads a bucket of a table is one task, and no other makes a partial result of it.
-        if self.combiner
-            && !matches!(bucketing.hash(), Hash::HashPartitioner | Hash::SparkRdd | Hash::PySpark | Hash::PySpark310)
-        {
+        if self.combiner && !combines(bucketing.hash()) {
             return wrong(format!(
                 "--combiner: a table's bucket by {} of {} is read by one task, so nothing merges parts of it; \
                  mapreduce has combiners, and spark combines on the map side in RDDs (--hash rdd, pyspark)",
@@ -139,6 +136,15 @@ impl Asked {
             let hint = if said.is_none() && in_files != KeyType::Text { "; --type says another, as text" } else { "" };
             Error::Input(format!("{error}{hint}"))
         })
+    }
+}
+
+/// Whether jobs that partition by this hash may combine. A bucket of a table is read by one task, and no other makes a
+/// partial result of it.
+pub(crate) const fn combines(hash: Hash) -> bool {
+    match hash {
+        Hash::HashPartitioner | Hash::SparkRdd | Hash::PySpark | Hash::PySpark310 => true,
+        Hash::SparkMurmur3 | Hash::HiveV1 | Hash::HiveV2 | Hash::IcebergBucket => false,
     }
 }
 

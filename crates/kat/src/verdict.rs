@@ -1,6 +1,6 @@
 //! Whether a plan pays, and what it costs where nodes are loaded unevenly.
 
-use crate::asked::Asked;
+use crate::asked::{Asked, combines};
 use placement::{CAP, KeyRule, Layout, PairCount, Planned, Profile, Saving};
 
 /// Whether placement pays.
@@ -52,10 +52,10 @@ impl Uneven {
             let others = if others > 0 { format!(", and {others} more,") } else { String::new() };
             format!(
                 "key {name} ({:.1} %){others} is more than a node's share ({:.1} %), and one reducer gets all of it, \
-                 placed or not. It can be split if the job has a combiner (--combiner), or if its key is made of two \
-                 columns",
+                 placed or not. It can be split {}if the key is made of two columns",
                 part(key.least as f64),
-                part(share)
+                part(share),
+                if combines(plan.bucketing().hash()) { "if the job has a combiner (--combiner), or " } else { "" }
             )
         } else {
             format!("{buckets} buckets do not spread evenly over {nodes} nodes: more --buckets do")

@@ -121,6 +121,10 @@ fn a_combiner_leaves_less_and_lets_a_heavy_key_be_split() {
     assert!(by_key > 0 && found["remote_bytes_by_key"] == by_key as u64, "{by_key}: {found}");
     assert_eq!((&found["warning"], &found["pays_if_maps_above_bytes_per_s"]), (&().into(), &().into()));
     assert!(found["imbalance"].as_f64().is_some_and(|load| load <= 1.05), "{found}");
+    // Of a table in buckets a combiner is no remedy.
+    let warning =
+        |engine: &str| scratch.json(&["visits.tsv", "--nodes", "8", "--engine", engine])["warning"].to_string();
+    assert!(warning("mapreduce").contains("--combiner") && !warning("iceberg").contains("--combiner"));
     // The import sends 7/8 of the file for each run's saving.
     let saved = (native * 7 / 8 - by_key) as f64;
     let runs = (visits().len() as f64 * 7.0 / 8.0 / saved).ceil();
