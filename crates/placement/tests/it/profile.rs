@@ -286,7 +286,9 @@ proptest! {
         part in 0.01..=1.0_f64,
     ) {
         let (mut histogram, mut sorted) = (KeysPerRecord::new(), records.clone());
-        records.iter().for_each(|keys| histogram.add(*keys));
+        for keys in &records {
+            histogram.add(*keys);
+        }
         sorted.sort_unstable();
         let exact = sorted[(part * sorted.len() as f64).ceil() as usize - 1];
         let found = histogram.at_most(part);

@@ -138,7 +138,10 @@ fn a_combiner_leaves_less_and_lets_a_heavy_key_be_split() {
 #[test]
 fn fewer_buckets_than_nodes_are_warned_of() {
     let scratch = Scratch::new("few-buckets");
-    let text: String = (0..4000_u32).map(|user| format!("user-{user}\tx\n")).collect();
+    let mut text = String::new();
+    for user in 0..4000_u32 {
+        let _ = writeln!(text, "user-{user}\tx");
+    }
     scratch.file("even.tsv", text);
     let found = scratch.json(&["even.tsv", "--nodes", "16", "--buckets", "8"]);
     let warning = found["warning"].as_str().expect("a warning");

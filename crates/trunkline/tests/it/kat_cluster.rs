@@ -2,6 +2,7 @@
 //! What the class itself does is tested in `hadoop/`, and both together by `testbed hadoop run --kat`.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
@@ -34,6 +35,25 @@ impl Scratch {
         let mut command = Command::new(env!("CARGO_BIN_EXE_trunkline"));
         command.arg("kat").args(arguments).current_dir(&self.0);
         command.env("NO_COLOR", "1").stdin(Stdio::null()).output().expect("it starts")
+    }
+
+    /// Plays a cluster that holds these files, of so many records, each on the node of its name, and verifies them.
+    fn verify(&self, files: &[(String, &[u8])], records: u32) -> Output {
+        let (mut look, mut read) = (NODES.trim_end_matches(";;").to_owned() + "; ", Vec::new());
+        for (name, content) in files {
+            let node = name.split('@').next_back().expect("a node");
+            let _ = write!(look, "printf 'file\\t{name}\\t{}\\t1\\t{node}\\n'; ", content.len());
+            read.extend_from_slice(&(name.len() as u16).to_be_bytes());
+            read.extend_from_slice(name.as_bytes());
+            read.extend_from_slice(&(content.len() as u64).to_be_bytes());
+            read.extend_from_slice(content);
+        }
+        fs::write(self.0.join("read"), read).expect("written");
+        let digest = blake3::hash(&fs::read(self.0.join("plan.json")).expect("a plan")).to_hex();
+        let _ =
+            write!(look, "printf 'manifest\\t{{\"plan\":\"{digest}\"}}\\nloaded\\t{{\"stored\":{records}}}\\n' ;; ");
+        self.cluster(&format!("{look} read) cat read ;; judge) cat >/dev/null ;; esac"));
+        self.kat(&["verify", "plan.json", "/data/x", "--hadoop", "./hadoop", "--quiet"])
     }
 
     fn load(&self, code: i32) -> String {
@@ -136,33 +156,18 @@ fn records_of_a_split_key_may_stand_in_any_part_of_it() {
     let plan: serde_json::Value = serde_json::from_slice(&text).expect("JSON");
     let split = &plan["split"][0];
     assert_eq!(split["text"], "be");
-    let name = |part: usize| {
-        let node = ["a", "b"][split["parts"][part]["nodes"][0].as_u64().expect("a node") as usize];
-        (format!("bucket-{:05}-of-00003-key-0-part-{part}@{node}", split["bucket"].as_u64().expect("a bucket")), node)
-    };
     let digest = blake3::hash(&text).to_hex();
     let nodes = "printf 'node\\ta\\t/d\\t9\\nnode\\tb\\t/d\\t9\\n';";
     scratch.cluster(&format!("{nodes} printf 'manifest\\t{{\"schema\":1,\"plan\":\"{digest}\"}}\\n'"));
     assert!(scratch.load(2).contains("a part of a load by an earlier version"));
-    let verify = |files: &[(usize, &str)], records: u32| {
-        let mut look = nodes.to_owned();
-        let mut read = Vec::new();
-        for (part, content) in files {
-            let (name, node) = name(*part);
-            look += &format!("printf 'file\\t{name}\\t{}\\t1\\t{node}\\n'; ", content.len());
-            read.extend_from_slice(&(name.len() as u16).to_be_bytes());
-            read.extend_from_slice(name.as_bytes());
-            read.extend_from_slice(&(content.len() as u64).to_be_bytes());
-            read.extend_from_slice(content.as_bytes());
-        }
-        fs::write(scratch.0.join("read"), read).expect("written");
-        look += &format!("printf 'manifest\\t{{\"plan\":\"{digest}\"}}\\nloaded\\t{{\"stored\":{records}}}\\n'");
-        scratch.cluster(&format!("case $2 in look) {look} ;; read) cat read ;; judge) cat >/dev/null ;; esac"));
-        scratch.kat(&["verify", "plan.json", "/data/x", "--hadoop", "./hadoop", "--quiet"])
+    let file = |part: usize, content: &'static str| {
+        let node = ["a", "b"][split["parts"][part]["nodes"][0].as_u64().expect("a node") as usize];
+        let bucket = split["bucket"].as_u64().expect("a bucket");
+        (format!("bucket-{bucket:05}-of-00003-key-0-part-{part}@{node}"), content.as_bytes())
     };
-    let uneven = verify(&[(0, "be\t1\n"), (1, "be\t1\nbe\t1\nbe\t1\n")], 4);
+    let uneven = scratch.verify(&[file(0, "be\t1\n"), file(1, "be\t1\nbe\t1\nbe\t1\n")], 4);
     assert_eq!(uneven.status.code(), Some(0), "{}", said(&uneven));
-    let astray = verify(&[(0, "be\t1\nto\t2\n")], 2);
+    let astray = scratch.verify(&[file(0, "be\t1\nto\t2\n")], 2);
     assert!(
         astray.status.code() == Some(3) && said(&astray).contains("1 records are in another bucket"),
         "{}",
@@ -209,25 +214,14 @@ fn a_layout_of_split_records_has_each_record_with_each_of_its_keys() {
     scratch.load(0);
     let files = written(&fs::read(scratch.0.join("written")).expect("frames"));
     let mut lines: Vec<&str> = Vec::new();
-    files.values().for_each(|content| lines.extend(std::str::from_utf8(content).expect("text").lines()));
+    for content in files.values() {
+        lines.extend(std::str::from_utf8(content).expect("text").lines());
+    }
     lines.sort_unstable();
     assert_eq!(lines, ["1\tbe\t1", "2\tto\t2", "be\tbe\t1", "to\tto\t2"]);
 
-    let mut read = Vec::new();
-    let mut look = "printf 'node\\ta\\t/d\\t9\\nnode\\tb\\t/d\\t9\\n'; ".to_owned();
-    for (name, content) in &files {
-        let node = name.split('@').next_back().expect("a node");
-        look += &format!("printf 'file\\t{name}\\t{}\\t1\\t{node}\\n'; ", content.len());
-        read.extend_from_slice(&(name.len() as u16).to_be_bytes());
-        read.extend_from_slice(name.as_bytes());
-        read.extend_from_slice(&(content.len() as u64).to_be_bytes());
-        read.extend_from_slice(content);
-    }
-    fs::write(scratch.0.join("read"), read).expect("written");
-    let digest = blake3::hash(&fs::read(scratch.0.join("plan.json")).expect("a plan")).to_hex();
-    look += &format!("printf 'manifest\\t{{\"plan\":\"{digest}\"}}\\nloaded\\t{{\"stored\":4}}\\n'");
-    scratch.cluster(&format!("case $2 in look) {look} ;; read) cat read ;; judge) cat >/dev/null ;; esac"));
-    let verified = scratch.kat(&["verify", "plan.json", "/data/x", "--hadoop", "./hadoop", "--quiet"]);
+    let files: Vec<(String, &[u8])> = files.iter().map(|(name, content)| (name.clone(), content.as_slice())).collect();
+    let verified = scratch.verify(&files, 4);
     assert_eq!(verified.status.code(), Some(0), "{}", said(&verified));
 }
 
