@@ -263,6 +263,8 @@ def plan(
     """
     if not files:
         raise InputError("there are no files of records")
+    if redistribute_after is not None and modified is None:
+        raise InputError("redistribute_after: how many records are modified is not said")
     inner = _trunkline.place(
         list(files),
         _nodes(nodes),

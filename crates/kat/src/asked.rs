@@ -85,6 +85,9 @@ impl Asked {
                  has, so all are read; of much data name some of its files"
             ));
         }
+        if self.modified.is_some() && self.previous.is_none() {
+            return wrong("records are modified since an earlier plan, and none is named".to_owned());
+        }
         if self.second.is_some() && !(1..self.replicas).contains(&self.second_copies) {
             return wrong(if self.replicas < 2 {
                 "--second takes one of the copies, and there is but one: --replicas 2 or more has another".to_owned()
