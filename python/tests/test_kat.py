@@ -39,6 +39,11 @@ def test_plans_are_the_programs(visits: Path, program: Program, tmp_path: Path) 
             ["--nodes", 4, "--second", "column:2", "--second-type", "long", "--sample", 0.5]
             + ["--block", "1 MB", "--rate", "10 Mbit/s"],
         ),
+        ({"nodes": 8, "combiner": True, "value": 8}, [*"--nodes 8 --combiner --value 8".split()]),
+        (
+            {"nodes": 4, "second": "column:2", "second_copies": 2},
+            [*"--nodes 4 --second column:2 --second-copies 2".split()],
+        ),
         ({"nodes": 1, "key": "column:1:\t", "hash": "bucket", "engine": "iceberg"}, None),
     ]
     for number, (given, words) in enumerate(asked):
@@ -56,8 +61,10 @@ def test_a_plan_goes_on_from_another(visits: Path, program: Program, tmp_path: P
     kat.plan(visits, nodes=4).save(before)
     with pytest.raises(trunkline.OutputError, match="is left as it is"):
         kat.plan(visits, nodes=5).save(before)
-    placed = kat.plan(visits, nodes=5, previous=before)
-    assert placed.json == program("kat", "plan", visits, "--nodes", 5, "--previous", before, "--json", "--quiet")
+    placed = kat.plan(visits, nodes=5, previous=before, modified=70, redistribute_after=60)
+    words = ["--nodes", 5, "--previous", before, "--modified", 70, "--redistribute-after", 60, "--json", "--quiet"]
+    assert placed.json == program("kat", "plan", visits, *words)
+    assert placed.document["modified"]["redistribute"]
     assert placed.document["moved_bytes"] > 0
 
 
@@ -68,12 +75,15 @@ def test_frames_say_what_stands_where(visits: Path) -> None:
     assert placed.nodes["bytes"].sum() == placed.buckets["bytes"].sum() == read
     assert placed.nodes.select("name", "rack").rows() == [("a", "r1"), ("b", None), ("c", None)]
     assert placed.buckets.filter(pl.col("key").is_null()).height == 3 * 64
-    heavy = placed.buckets.filter(pl.col("key") == "user-0")
-    # A power of two, so that a record's part is some bits of its hash.
-    assert heavy["part"].to_list() == list(range(heavy.height)) and heavy.height > 1
-    assert heavy.height.bit_count() == 1
     native, by_key = placed.figures.row(0)[2:]
-    assert native == pytest.approx(read * 2 / 3, rel=0.2) and by_key < native
+    assert native == pytest.approx(read * 2 / 3, rel=0.2) and by_key == 0
+    # A combiner's partial results can be merged, so the user of a third of the records stands in parts.
+    split = kat.plan(visits, nodes=["a@r1=2", "b", "c"], replicas=1, combiner=True)
+    heavy = split.buckets.filter(pl.col("key") == "user-0")
+    assert heavy["part"].to_list() == list(range(heavy.height)) and heavy.height > 1
+    assert split.buckets["bytes"].sum() == read
+    native, by_key = split.figures.row(0)[2:]
+    assert 0 < by_key < native < read / 4
     assert placed.import_cost["queues"].to_list() == ["central", "per_datanode"]
     assert (placed.import_cost["time_s"] > 0).all()
     assert "on 3 nodes" in repr(placed)
@@ -100,6 +110,9 @@ def test_what_is_wrong_is_told(visits: Path, tmp_path: Path) -> None:
         ({"buckets": 0}, "buckets: 0 is not"),
         ({"nodes": 0}, "nodes 0"),
         ({"previous": visits}, "is no plan of"),
+        ({"modified": 5}, "since an earlier plan, and none is named"),
+        ({"redistribute_after": 5}, "how many records are modified"),
+        ({"combiner": True, "engine": "hive"}, "read by one task"),
     ]
     for given, message in wrong:
         with pytest.raises(trunkline.InputError, match=message):

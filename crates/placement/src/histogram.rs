@@ -177,7 +177,7 @@ struct Counter {
 
 /// Hashes are hashes already.
 #[derive(Clone, Copy, Debug, Default)]
-struct Same(u64);
+pub struct Same(u64);
 
 impl Hasher for Same {
     fn finish(&self) -> u64 {

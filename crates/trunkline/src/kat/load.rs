@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::interrupt::STOP;
 use crate::kat_args::KatLoad;
 use crate::progress::ByteMeter;
-use placement::{Keys, ScanError};
+use placement::{Filled, Keys, Layout, ScanError};
 use records::{Error, Format, Sample, Sink, Source, read_stream};
 use runs::Clock;
 use serde_json::{Value, json};
@@ -133,6 +133,12 @@ fn fits(look: &Look, manifest: &Value, placed: &Placed, folder: &str) -> Result<
             if !placed.is_of(&before) {
                 return Err(Failure::Input(format!("{folder} holds a load by another plan: name a new folder")));
             }
+            if before["schema"] != manifest["schema"] && look.loaded.is_none() && !placed.plan.split().is_empty() {
+                return Err(Failure::Input(format!(
+                    "{folder} holds a part of a load by an earlier version, which had other records in the parts of \
+                     split keys: name a new folder"
+                )));
+            }
             if before["files"] != manifest["files"] {
                 return Err(Failure::Input(format!("{folder} holds a load of other files: {}", before["files"])));
             }
@@ -213,6 +219,7 @@ fn pass(
         is_begun: vec![false; placed.names.len()],
         counted,
         keys: Keys::new(),
+        filled: Filled::new(&placed.plan),
         number: 0,
         failure: None,
         written: Ok(()),
@@ -274,6 +281,7 @@ struct Writer<'a> {
     is_begun: Vec<bool>,
     counted: Option<&'a mut Loaded>,
     keys: Keys,
+    filled: Filled,
     number: u64,
     failure: Option<Failure>,
     written: io::Result<()>,
@@ -288,11 +296,11 @@ impl Sink for Writer<'_> {
         if self.failing.get() {
             return Ok(());
         }
-        let Self { placed, call, is_wanted, is_begun, counted, keys, written, pace, .. } = self;
+        let Self { placed, call, is_wanted, is_begun, counted, keys, filled, written, pace, .. } = self;
         let mut sent = 0;
         let mut is_keyless = false;
-        let found = placed.of_record(record, self.number, keys, |place, key, bytes| {
-            is_keyless = key.is_empty() && !placed.is_projected;
+        let found = placed.of_record(record, self.number, keys, filled, |place, key, bytes| {
+            is_keyless = key.is_empty() && placed.layout == Layout::Whole;
             if let Some(counted) = counted {
                 counted.parts[place].0 += 1;
                 counted.parts[place].1 += bytes.len() as u64 + 1;

@@ -7,7 +7,7 @@ use crate::failure::Failure;
 use crate::interrupt::STOP;
 use crate::kat_args::KatVerify;
 use crate::progress::ByteMeter;
-use placement::{Hint, KeyRule, Keys, Records, TooLong};
+use placement::{Hint, Keys, Records, TooLong};
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::io::{self, Read};
@@ -119,8 +119,7 @@ fn records(
     let Some(mut from) = call.output() else { return Err(Failure::Internal("a client without output".to_owned())) };
     let meter = ByteMeter::new(look.files.values().map(|file| file.length).sum(), quiet);
     let broken = |error: io::Error| Failure::RealJob(format!("{folder} cannot be read to its end: {error}"));
-    let line = KeyRule::Line;
-    let rule = if placed.is_projected { &line } else { &placed.rule };
+    let rule = placed.written_rule();
     let buckets = placed.plan.bucketing().buckets();
     let (mut keys, mut judged) = (Keys::new(), Ok(()));
     let (mut astray, mut first) = (0_u64, String::new());
@@ -132,16 +131,8 @@ fn records(
             rule.keys(record, &mut keys);
             let (Some(place), Some(key)) = (place, keys.iter(record).next()) else { return Ok(()) };
             let own = &placed.plan.parts()[place];
-            let part = placed.plan.part_of(key, record);
-            // All records of a key are the same where they are keys alone: any part of it may have them.
-            let is_right = part.is_some_and(|part| {
-                part.bucket == own.bucket
-                    && if placed.is_projected {
-                        part.of_key.map(|of| of.0) == own.of_key.map(|of| of.0)
-                    } else {
-                        part.of_key == own.of_key
-                    }
-            });
+            // Any part of a split key may have its record.
+            let is_right = placed.plan.of_key(key) == Some((own.bucket, own.of_key.map(|(split, _)| split)));
             if !is_right {
                 astray += 1;
                 if first.is_empty() {
