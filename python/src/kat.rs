@@ -2,7 +2,7 @@
 
 use crate::effort::{Asked as Wanted, watched};
 use crate::errors::{input, raised};
-use ::kat::{Asked, Jobs, Planned, one_of, plan};
+use ::kat::{Asked, Jobs, Modified, Planned, one_of, plan};
 use placement::{Engine, Hash, KeyRule, KeyType, Layout};
 use pyo3::prelude::*;
 use runs::{Error, Inputs, write_whole};
@@ -46,9 +46,13 @@ pub fn place(
     sample: Option<f64>,
     layout: String,
     value: Option<u64>,
+    combiner: bool,
     present: bool,
     second: Option<String>,
     second_type: Option<String>,
+    second_copies: u32,
+    modified: Option<u64>,
+    redistribute_after: Option<u64>,
     rate: String,
     block: String,
     previous: Option<PathBuf>,
@@ -75,9 +79,12 @@ pub fn place(
             sample: sample.map(|part| ::kat::part(&part.to_string())).transpose().map_err(named("sample"))?,
             layout: one_of("layout", &Layout::ALL, Layout::name, &layout)?,
             value,
+            combiner,
             present,
             second: rule("second", &second)?,
             second_type: of_type("second_type", &second_type)?,
+            second_copies,
+            modified: modified.map(|records| Modified { records, after: redistribute_after }),
             rate: ::kat::rate(&rate).map_err(named("rate"))?,
             block: ::kat::block(&block).map_err(named("block"))?,
             previous,

@@ -68,6 +68,12 @@ class Placement:
         return found
 
     @property
+    def warning(self) -> str | None:
+        """Why the fullest node has much more than its share, and what would help; none where it has not."""
+        found: str | None = self.document["warning"]
+        return found
+
+    @property
     def runs_to_break_even(self) -> int | None:
         """After how many runs the import is paid back; none where it never is."""
         found: int | None = self.document["runs_to_break_even"]
@@ -211,9 +217,13 @@ def plan(
     sample: float | None = None,
     layout: str = "whole",
     value: int | None = None,
+    combiner: bool = False,
     present: bool = False,
     second: str | None = None,
     second_type: str | None = None,
+    second_copies: int = 1,
+    modified: int | None = None,
+    redistribute_after: int | None = None,
     rate: str = "1 Gbit/s",
     block: str = "128 MB",
     previous: PathLike | None = None,
@@ -238,9 +248,14 @@ def plan(
         layout: what is laid out: `whole` records by their first key, `split`, a record for each key with its value,
             or `projected`, the keys alone.
         value: bytes of the value that the job emits with each key, up to 2^30; the whole record where left out.
+        combiner: the job has a combiner, or combines on the map side as Spark's `reduceByKey`: what it leaves is counted,
+            of all records, and keys too heavy for a node are split.
         present: the data are in HDFS already, and are written anew.
         second: another key for the same data: one of the copies is a second file, laid out by it.
         second_type: its type; `key_type` where left out.
+        second_copies: copies of the second file; the first one has the others.
+        modified: records modified since `previous`, which stand where they were written.
+        redistribute_after: redistribute once so many are modified; as many as fill a block on each node where left out.
         rate: rate of a node's interface, with its unit, for the import's time.
         block: a block of HDFS, with its unit.
         previous: an earlier plan of the same data (`Placement.save`): what has room where it stands stays there.
@@ -260,9 +275,13 @@ def plan(
         sample,
         layout,
         None if value is None else _whole("value", value, 0, 1 << 30),
+        combiner,
         present,
         second,
         second_type,
+        _whole("second_copies", second_copies, 1, 15),
+        None if modified is None else _whole("modified", modified, 0, 1 << 63),
+        None if redistribute_after is None else _whole("redistribute_after", redistribute_after, 1, 1 << 63),
         rate,
         block,
         previous,

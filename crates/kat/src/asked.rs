@@ -1,6 +1,8 @@
 //! What a plan is asked for.
 
-use placement::{Bucketing, Engine, Hash, KeyRule, KeyType, Layout, Node, parse_nodes};
+use placement::{
+    Bucketing, Combiner, Engine, Hash, KeyRule, KeyType, Layout, Node, Plan, Planned, Profile, parse_nodes,
+};
 use runs::{Error, Inputs};
 use std::path::{Path, PathBuf};
 use units::{BitRate, Bytes};
@@ -36,12 +38,18 @@ pub struct Asked {
     pub layout: Layout,
     /// Bytes of the value that the job emits with each key; the whole record where left out.
     pub value: Option<u64>,
+    /// The job has a combiner: partial results of a key can be merged.
+    pub combiner: bool,
     /// The data are in HDFS already, and are written anew.
     pub present: bool,
     /// Another key for the same data.
     pub second: Option<KeyRule>,
     /// The second key's type; that of `key_type` where left out.
     pub second_type: Option<KeyType>,
+    /// Copies of the second file, at least one less than all.
+    pub second_copies: u32,
+    /// Records modified since the earlier plan, and after how many they are redistributed.
+    pub modified: Option<Modified>,
     /// Rate of a node's interface.
     pub rate: BitRate,
     /// A block of HDFS.
@@ -50,7 +58,80 @@ pub struct Asked {
     pub previous: Option<PathBuf>,
 }
 
+/// Records that were modified since an earlier plan, and stand where they were written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Modified {
+    /// How many.
+    pub records: u64,
+    /// After how many they are redistributed; as many as fill a block on each node where left out.
+    pub after: Option<u64>,
+}
+
 impl Asked {
+    /// Refuses what contradicts itself.
+    pub(crate) fn check(&self, bucketing: Bucketing) -> Result<(), Error> {
+        let wrong = |what: String| Err(Error::Input(what));
+        // Who reads a bucket of a table is one task, and no other makes a partial result of it.
+        if self.combiner
+            && !matches!(bucketing.hash(), Hash::HashPartitioner | Hash::SparkRdd | Hash::PySpark | Hash::PySpark310)
+        {
+            return wrong(format!(
+                "--combiner: a table's bucket by {} of {} is read by one task, so nothing merges parts of it; \
+                 mapreduce has combiners, and spark combines on the map side in RDDs (--hash rdd, pyspark)",
+                bucketing.hash(),
+                self.engine
+            ));
+        }
+        if let (true, Some(part)) = (self.combiner, self.sample.filter(|part| *part < 1.0)) {
+            return wrong(format!(
+                "--combiner with --sample {part}: a part of the records does not say how many different keys a block \
+                 has, so all are read; of much data name some of its files"
+            ));
+        }
+        if self.second.is_some() && !(1..self.replicas).contains(&self.second_copies) {
+            return wrong(if self.replicas < 2 {
+                "--second takes one of the copies, and there is but one: --replicas 2 or more has another".to_owned()
+            } else {
+                format!(
+                    "--second-copies {} of --replicas {}: the first file keeps one at least, so 1 to {} fit",
+                    self.second_copies,
+                    self.replicas,
+                    self.replicas - 1
+                )
+            });
+        }
+        Ok(())
+    }
+
+    /// The part of the records to read: all where a combiner's pairs are counted.
+    pub(crate) fn part(&self) -> Option<f64> {
+        if self.combiner { Some(1.0) } else { self.sample }
+    }
+
+    /// Of no record yet.
+    pub(crate) fn profile(&self, rule: KeyRule, bucketing: Bucketing) -> Profile<KeyRule> {
+        let combiner = self.combiner.then(|| Combiner::new(self.block.get()));
+        Profile::new(rule, bucketing, self.layout, self.value).with_combiner(combiner)
+    }
+
+    /// Places what a profile has found, or goes on from an earlier plan.
+    pub(crate) fn place(
+        &self,
+        before: Option<&Plan>,
+        profile: &Profile<KeyRule>,
+        nodes: Vec<Node>,
+        copies: u32,
+    ) -> Result<Planned, Error> {
+        let placed = if let Some(plan) = before {
+            plan.on(nodes)
+        } else {
+            // Where nothing merges partial results, all of a key stands in one place, however heavy it is.
+            let split = if self.combiner { profile.heaviest() } else { Vec::new() };
+            Plan::place(profile.bucketing(), nodes, copies as usize, &profile.weights, &split)
+        };
+        placed.map_err(|error| Error::Input(error.to_string()))
+    }
+
     /// The engine's buckets of keys of a type that is said, or of the one that they have in their files.
     pub(crate) fn bucketing(&self, said: Option<KeyType>, in_files: KeyType, nodes: usize) -> Result<Bucketing, Error> {
         let buckets = self.buckets.unwrap_or((nodes * BUCKETS_A_NODE) as u32);

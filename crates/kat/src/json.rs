@@ -1,8 +1,9 @@
 //! What a plan has found, as JSON.
 
 use crate::import_cost;
-use crate::plan::{Planned, Verdict};
+use crate::plan::Planned;
 use crate::second::SecondFile;
+use crate::verdict::Verdict;
 use serde_json::{Value, json};
 
 /// One object, with fields of the same meaning whatever was found.
@@ -19,8 +20,14 @@ pub fn text(found: &Planned) -> String {
     let pairs = found.pairs.as_ref().map(|pairs| {
         json!({ "native": pairs.native, "first_key": pairs.first, "rarest_key": pairs.rarest, "split": pairs.split })
     });
+    let per_record = profile.per_record.counts();
+    let per_record = per_record.map(|(least, most, records)| json!({ "keys": [least, most], "records": records }));
+    let modified = found.modified().map(|modified| {
+        json!({ "records": modified.records, "remote_bytes": modified.exchanged as u64, "due_after": modified.due_after,
+                "redistribute": modified.is_due, "redistribute_bytes": modified.moved as u64 })
+    });
     let [native, placed] = found.scan_bytes();
-    let value = json!({
+    let mut value = json!({
         "schema": 1,
         "files": found.asked.files.iter().map(|file| file.display().to_string()).collect::<Vec<_>>(),
         "format": found.format.to_string(),
@@ -42,7 +49,7 @@ pub fn text(found: &Planned) -> String {
         "exchange_bytes": (profile.exchange as f64 * found.factor) as u64,
         "remote_bytes_native": saving.native as u64,
         "remote_bytes_by_key": saving.placed as u64,
-        "saved_bytes": saving.saved() as u64,
+        "saved_bytes": saving.saved() as i64,
         "saved_share": saving.share(),
         "import_bytes": saving.import as u64,
         "stored_bytes": (profile.stored as f64 * found.factor) as u64,
@@ -59,5 +66,10 @@ pub fn text(found: &Planned) -> String {
         "pairs_read": pairs,
         "split_keys": split.collect::<Vec<_>>(),
     });
+    value["keys_per_record_read"] = per_record.collect();
+    value["combiner"] = found.asked.combiner.into();
+    value["modified"] = json!(modified);
+    value["warning"] = json!(found.uneven.as_ref().map(|uneven| &uneven.why));
+    value["pays_if_maps_above_bytes_per_s"] = json!(found.uneven.as_ref().and_then(|uneven| uneven.maps_above));
     format!("{value:#}\n")
 }

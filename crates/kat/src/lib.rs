@@ -12,11 +12,13 @@ mod plan;
 mod plan_file;
 mod scan;
 mod second;
+mod verdict;
 
-pub use asked::{Asked, Tell, block, nodes, one_of, part, rate};
+pub use asked::{Asked, Modified, Tell, block, nodes, one_of, part, rate};
 pub use import_cost::{MOST_NODES, costs, import};
 pub use jobs::{Job, Jobs, Key};
-pub use plan::{Planned, Verdict, names, plan};
+pub use plan::{Pending, Planned, names, plan};
 pub use plan_file::{Kept, open as open_plan};
 pub use scan::Scanned;
-pub use second::{SECOND_COPIES, SecondFile};
+pub use second::SecondFile;
+pub use verdict::{Uneven, Verdict};

@@ -1,11 +1,12 @@
 //! The plan itself: files are read into a profile, its buckets placed, and what that saves is judged.
 
-use crate::asked::{Asked, Tell, nodes};
+use crate::asked::{Asked, Modified, Tell, nodes};
 use crate::json;
 use crate::plan_file::{self, Previous};
 use crate::scan::{Scanned, Sources};
 use crate::second::{Second, SecondFile};
-use placement::{Exchange, KeyRule, Layout, PairCount, Plan, Profile, Saving, best_host_share};
+use crate::verdict::{Uneven, Verdict, judge};
+use placement::{Exchange, KeyRule, PairCount, Part, Plan, Profile, Redistribution, Saving, best_host_share};
 use records::Format;
 use runs::{Error, Inputs, STANDARD_INPUT};
 use std::path::{Path, PathBuf};
@@ -36,19 +37,27 @@ pub struct Planned {
     pub by_hash: f64,
     /// Pairs after a combiner, where records have several keys.
     pub pairs: Option<PairCount>,
+    /// Why the fullest node has much more than its share, if it has.
+    pub uneven: Option<Uneven>,
     /// Whether it pays.
     pub verdict: Verdict,
     /// The second file, if one is asked for.
     pub second: Option<SecondFile>,
 }
 
-/// Whether placement pays.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// After so many runs.
-    Pays(u64),
-    /// It does not, because of this.
-    No(String),
+/// Records that were modified since an earlier plan.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pending {
+    /// How many.
+    pub records: u64,
+    /// Bytes of their pairs that a run exchanges between nodes.
+    pub exchanged: f64,
+    /// Bytes of them that redistribution sends between nodes.
+    pub moved: f64,
+    /// From so many records on they are redistributed.
+    pub due_after: u64,
+    /// There are as many.
+    pub is_due: bool,
 }
 
 /// Plans the placement of records by key: reads the files, or a part of them.
@@ -56,11 +65,12 @@ pub fn plan(asked: Asked, inputs: &Inputs<'_>, tell: Tell<'_>) -> Result<Planned
     let nodes = nodes(inputs, &asked.nodes)?;
     let sources = Sources::open(&asked.files, asked.key.as_ref())?;
     let bucketing = asked.bucketing(asked.key_type, sources.of, nodes.len())?;
+    asked.check(bucketing)?;
     let previous = match &asked.previous {
         None => None,
         Some(path) => Some(Previous::open(path, &inputs.text(path)?)?),
     };
-    let copies = asked.replicas as usize - usize::from(asked.second.is_some() && asked.replicas > 1);
+    let copies = asked.replicas - if asked.second.is_some() { asked.second_copies } else { 0 };
     let before = previous.as_ref().map(|previous| previous.first(bucketing, copies, &asked)).transpose()?;
     // Before anything is read: what cannot be had is told at once.
     let second = match &asked.second {
@@ -68,22 +78,33 @@ pub fn plan(asked: Asked, inputs: &Inputs<'_>, tell: Tell<'_>) -> Result<Planned
         Some(rule) => Some(Second::open(&asked, rule, nodes.len(), &sources, previous.as_ref())?),
     };
     let (rule, format) = (sources.rule.clone(), sources.format);
-    let mut profile = Profile::new(rule.clone(), bucketing, asked.layout, asked.value);
-    let scanned = sources.scan(asked.sample, inputs.stop(), tell, &mut profile)?;
+    let mut profile = asked.profile(rule.clone(), bucketing);
+    let scanned = sources.scan(asked.part(), inputs.stop(), tell, &mut profile)?;
     sensible(&asked, &rule, &profile, &scanned)?;
-    let placed = match &before {
-        Some(plan) => plan.on(nodes.clone()),
-        None => Plan::place(bucketing, nodes.clone(), copies, &profile.weights, &profile.heaviest()),
-    };
-    let placed = placed.map_err(|error| Error::Input(error.to_string()))?;
+    let placed = asked.place(before.as_ref(), &profile, nodes.clone(), copies)?;
     let factor = scanned.bytes as f64 / profile.bytes.max(1) as f64;
     let saving = saving(&asked, &profile, &placed.plan, factor, copies);
     let count = placed.plan.nodes().len();
     let pairs = (profile.several > 0).then(|| profile.sample().count(count as u32));
-    let verdict = judge(&asked, &profile, &saving, pairs.as_ref(), count);
     let by_hash = by_hash(&profile.weights, count);
+    let uneven = Uneven::of(&asked, &profile, &placed, &saving, profile.stored as f64 * factor, by_hash);
+    let verdict = judge(&asked, &profile, &saving, pairs.as_ref(), count);
     let second = second.map(|second| second.plan(&asked, inputs.stop(), tell, nodes, &profile, factor)).transpose()?;
-    Ok(Planned { asked, rule, format, scanned, profile, placed, factor, saving, by_hash, pairs, verdict, second })
+    Ok(Planned {
+        asked,
+        rule,
+        format,
+        scanned,
+        profile,
+        placed,
+        factor,
+        saving,
+        by_hash,
+        pairs,
+        uneven,
+        verdict,
+        second,
+    })
 }
 
 impl Planned {
@@ -95,6 +116,24 @@ impl Planned {
     /// The plan, bucket by bucket: what `trunkline kat plan -o` writes.
     pub fn file(&self) -> String {
         plan_file::text(self)
+    }
+
+    /// What becomes of records that were modified since the earlier plan, if any are said to be.
+    pub fn modified(&self) -> Option<Pending> {
+        let Modified { records, after } = self.asked.modified?;
+        let (profile, nodes) = (&self.profile, self.placed.plan.nodes().len());
+        let of_each = |bytes: u64| bytes as f64 / profile.records.max(1) as f64;
+        let elsewhere = (nodes as f64 - 1.0) / nodes as f64;
+        let block = self.asked.block.get() as f64;
+        let usual = || Redistribution::after_blocks(nodes as u32, block, of_each(profile.stored));
+        let mut due = after.map_or_else(usual, Redistribution::after);
+        Some(Pending {
+            records,
+            exchanged: records as f64 * of_each(profile.exchange) * elsewhere,
+            moved: records as f64 * of_each(profile.stored) * elsewhere,
+            due_after: due.due_after(),
+            is_due: due.modify(records).is_some(),
+        })
     }
 
     /// Bytes that tasks read from other nodes where each takes a bucket and runs on the node that has most of it:
@@ -112,14 +151,24 @@ impl Planned {
 }
 
 /// What a layout saves a job that reduces the profile's keys.
-pub(crate) fn saving(asked: &Asked, profile: &Profile<KeyRule>, plan: &Plan, factor: f64, copies: usize) -> Saving {
+pub(crate) fn saving(asked: &Asked, profile: &Profile<KeyRule>, plan: &Plan, factor: f64, copies: u32) -> Saving {
+    let value = asked.value.map_or(profile.bytes as f64 / profile.records.max(1) as f64, |value| value as f64);
+    // A part of a split key is a file of its own, and each map of it leaves one pair.
+    let partials = |part: &Part| {
+        let key = part.of_key.map_or(0, |(split, _)| plan.split()[split as usize].key.len() as u64);
+        let pair = profile.bucketing().key_type().fixed_bytes().unwrap_or(key) as f64 + value;
+        (part.bytes as f64 * factor / asked.block.get() as f64).ceil().max(1.0) * pair
+    };
+    let (bytes, away) = match &profile.combiner {
+        Some(combiner) => (combiner.native.bytes(), combiner.away.bytes()),
+        None => (profile.exchange as f64 * factor, (profile.exchange - profile.at_home) as f64 * factor),
+    };
     Saving::of(&Exchange {
-        bytes: profile.exchange as f64 * factor,
-        at_home: profile.at_home as f64 * factor,
-        partials: plan.partials(),
-        partial_bytes: profile.exchange as f64 / profile.pairs.max(1) as f64,
+        bytes,
+        away,
+        partials: plan.away().map(partials).sum(),
         stored: profile.stored as f64 * factor,
-        replicas: copies,
+        replicas: copies as usize,
         nodes: plan.nodes().len(),
         present: asked.present,
     })
@@ -180,35 +229,4 @@ fn by_hash(weights: &[u64], nodes: usize) -> f64 {
     weights.iter().enumerate().for_each(|(bucket, bytes)| loads[bucket % nodes] += *bytes as f64);
     let whole: f64 = loads.iter().sum();
     if whole > 0.0 { loads.into_iter().fold(0.0, f64::max) * nodes as f64 / whole } else { 1.0 }
-}
-
-fn judge(
-    asked: &Asked,
-    profile: &Profile<KeyRule>,
-    saving: &Saving,
-    pairs: Option<&PairCount>,
-    nodes: usize,
-) -> Verdict {
-    /// Records with this many keys on average have a few exceptions at most.
-    const ONE: f64 = 1.01;
-    if nodes < 2 {
-        return Verdict::No("one node exchanges nothing with itself".to_owned());
-    }
-    let keys = profile.keys_per_record();
-    if asked.layout == Layout::Whole && keys > ONE {
-        let removed = pairs.map_or(0.0, PairCount::removed_by_rarest) * 100.0;
-        return Verdict::No(format!(
-            "a record has {keys:.1} keys and can stand with one of them. Whole records by their first key save {:.1} % \
-             of the exchange; after a combiner, by their rarest key, they save {removed:.0} % of its pairs at best. \
-             --layout split gives each key a record of its own",
-            saving.share() * 100.0
-        ));
-    }
-    match saving.runs {
-        None => Verdict::No("a run exchanges no less with it".to_owned()),
-        Some(_) if saving.share() < 0.01 => {
-            Verdict::No(format!("it saves {:.1} % of the exchange, which no run would show", saving.share() * 100.0))
-        }
-        Some(runs) => Verdict::Pays(runs),
-    }
 }

@@ -97,10 +97,10 @@ impl Previous {
     }
 
     /// Its layout, made of the same question as now: hash, type, layout and number of buckets.
-    pub fn first(&self, bucketing: Bucketing, copies: usize, asked: &Asked) -> Result<Plan, Error> {
+    pub fn first(&self, bucketing: Bucketing, copies: u32, asked: &Asked) -> Result<Plan, Error> {
         self.asked(&self.value, bucketing, asked)?;
         let before = self.value["replicas"].as_u64().unwrap_or(1);
-        if before != copies as u64 {
+        if before != u64::from(copies) {
             let (name, second) = (&self.name, if asked.second.is_some() { " beside its second file" } else { "" });
             return Err(Error::Input(format!("{name} keeps {before} copies of each record, not {copies}{second}")));
         }
@@ -139,6 +139,10 @@ impl Previous {
         let count = layout["buckets"].as_array().ok_or_else(|| wrong(name, "it has no buckets"))?.len();
         if let Some((what, before, now)) = questions.iter().find(|(_, before, now)| before != now) {
             return Err(Error::Input(format!("{name} is a plan by {what} {before}, not by {now}")));
+        }
+        if !asked.combiner && layout["split"].as_array().is_some_and(|split| !split.is_empty()) {
+            let why = "which suits a job that merges partial results: --combiner, or a new plan";
+            return Err(Error::Input(format!("{name} splits keys, {why}")));
         }
         if asked.buckets.is_some_and(|buckets| buckets as usize != count) {
             let why = "buckets stay as many when nodes come or go";
@@ -184,8 +188,8 @@ fn parts(path: &Path, value: &Value, bucketing: Bucketing) -> Result<Plan, Error
         let key = value["key"].as_str().and_then(unhex).ok_or_else(|| wrong("a split key has no key"))?;
         let bucket = value["bucket"].as_u64().filter(|bucket| *bucket < u64::from(count));
         let bucket = bucket.ok_or_else(|| wrong("a split key is in no bucket"))? as u32;
-        let of_key = value["parts"].as_array().filter(|parts| parts.len().is_power_of_two());
-        let of_key = of_key.ok_or_else(|| wrong("the parts of a split key are no power of two"))?;
+        let of_key = value["parts"].as_array().filter(|parts| !parts.is_empty());
+        let of_key = of_key.ok_or_else(|| wrong("a split key has no parts"))?;
         for (place, value) in (0..).zip(of_key) {
             parts.push(part(value, bucket, Some((number, place)))?);
         }

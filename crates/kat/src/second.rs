@@ -11,9 +11,6 @@ use placement::{Bucketing, KeyRule, Node, Plan, Planned, Profile, Repair, Saving
 use runs::{Error, Stop};
 use serde_json::{Value, json};
 
-/// Copies of the second file.
-pub const SECOND_COPIES: u32 = 1;
-
 /// The same files, open once more.
 pub struct Second {
     sources: Sources,
@@ -27,6 +24,8 @@ pub struct Second {
 pub struct SecondFile {
     /// How its keys are found.
     pub rule: KeyRule,
+    /// How many of the copies it takes.
+    pub copies: u32,
     /// Where its buckets stand.
     pub planned: Planned,
     /// What a job by its key saves.
@@ -48,16 +47,12 @@ impl Second {
         first: &Sources,
         previous: Option<&Previous>,
     ) -> Result<Self, Error> {
-        if asked.replicas <= SECOND_COPIES {
-            return Err(Error::Input(
-                "--second takes one of the copies, and there is but one: --replicas 2 or more has another".to_owned(),
-            ));
-        }
         if !first.can_be_read_again() {
             return Err(Error::Input("--second reads the records twice: name files, not standard input".to_owned()));
         }
         let sources = Sources::open(&asked.files, Some(rule))?;
         let bucketing = asked.bucketing(asked.second_type.or(asked.key_type), sources.of, nodes)?;
+        asked.check(bucketing)?;
         let before = match previous {
             None => None,
             Some(previous) => previous.second(rule, bucketing, asked)?,
@@ -76,24 +71,21 @@ impl Second {
         factor: f64,
     ) -> Result<SecondFile, Error> {
         let rule = self.sources.rule.clone();
-        let mut profile = Profile::new(rule.clone(), self.bucketing, asked.layout, asked.value);
-        self.sources.scan(asked.sample, stop, tell, &mut profile)?;
+        let mut profile = asked.profile(rule.clone(), self.bucketing);
+        self.sources.scan(asked.part(), stop, tell, &mut profile)?;
         if profile.pairs == 0 {
             return Err(Error::Input(format!("--second {rule} matches no record")));
         }
         let count = nodes.len() as u32;
-        let planned = match &self.before {
-            Some(plan) => plan.on(nodes),
-            None => Plan::place(self.bucketing, nodes, SECOND_COPIES as usize, &profile.weights, &profile.heaviest()),
-        };
-        let planned = planned.map_err(|error| Error::Input(error.to_string()))?;
-        let saving = saving(asked, &profile, &planned.plan, factor, SECOND_COPIES as usize);
+        let copies = asked.second_copies;
+        let planned = asked.place(self.before.as_ref(), &profile, nodes, copies)?;
+        let saving = saving(asked, &profile, &planned.plan, factor, copies);
         let stored = first.stored as f64 * factor;
         let layout = |first, second| SecondLayout { bytes: stored, nodes: count, first, second };
-        let repair = layout(asked.replicas - SECOND_COPIES, SECOND_COPIES).repair();
+        let repair = layout(asked.replicas - copies, copies).repair();
         let moved = self.before.is_some().then_some((planned.moved as f64 * factor) as u64);
         let repair_of_one_order = layout(asked.replicas, 0).repair();
-        Ok(SecondFile { rule, planned, saving, repair, repair_of_one_order, moved })
+        Ok(SecondFile { rule, copies, planned, saving, repair, repair_of_one_order, moved })
     }
 }
 
@@ -104,8 +96,8 @@ impl SecondFile {
             repair.map(|repair| json!({ "read_bytes": repair.read as u64, "transfer_bytes": repair.transfer as u64 }))
         };
         json!({ "key": self.rule.to_string(), "key_type": self.planned.plan.bucketing().key_type().name(),
-                "copies": SECOND_COPIES, "remote_bytes_native": self.saving.native as u64,
-                "saved_bytes": self.saving.saved() as u64, "saved_share": self.saving.share(),
+                "copies": self.copies, "remote_bytes_native": self.saving.native as u64,
+                "saved_bytes": self.saving.saved() as i64, "saved_share": self.saving.share(),
                 "import_bytes": self.saving.import as u64, "imbalance": self.planned.imbalance,
                 "moved_bytes": self.moved,
                 "repair": repair(&self.repair), "repair_of_one_order": repair(&self.repair_of_one_order) })

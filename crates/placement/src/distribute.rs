@@ -1,17 +1,25 @@
 //! Records on their way to their nodes: the data distribution module of Yang 2012 (3.4.3), at the level of the system
 //! and at that of the application.
 
+use crate::filled::Filled;
 use crate::key::{Hint, Keys};
 use crate::plan::Plan;
 use crate::profile::ScanError;
 use crate::record::Records;
 
-/// The node of a record, as an application that writes its own files asks for it; `None` for a record without a key.
+/// The node of the next record, as an application that writes its own files asks for it; `None` for a record without a
+/// key.
 #[inline]
-pub fn node_of_record(plan: &Plan, hint: &impl Hint, record: &[u8], keys: &mut Keys) -> Option<u32> {
+pub fn node_of_record(
+    plan: &Plan,
+    hint: &impl Hint,
+    record: &[u8],
+    keys: &mut Keys,
+    filled: &mut Filled,
+) -> Option<u32> {
     hint.keys(record, keys);
     let first = keys.iter(record).next()?;
-    plan.part_of(first, record)?.group.first().copied()
+    plan.part_of(first, record.len() as u64 + 1, filled)?.group.first().copied()
 }
 
 /// A block that is full, or the last one of its node.
@@ -32,6 +40,7 @@ pub struct Distributor<'a, H> {
     block: usize,
     records: Records,
     keys: Keys,
+    filled: Filled,
     queues: Vec<Vec<u8>>,
     /// The node of the next record without a key: they go round.
     next: u32,
@@ -41,7 +50,8 @@ impl<'a, H: Hint> Distributor<'a, H> {
     /// With queues of a block of so many bytes.
     pub fn new(plan: &'a Plan, hint: H, block: usize) -> Self {
         let queues = vec![Vec::new(); plan.nodes().len()];
-        Self { plan, hint, block, records: Records::new(), keys: Keys::new(), queues, next: 0 }
+        let filled = Filled::new(plan);
+        Self { plan, hint, block, records: Records::new(), keys: Keys::new(), filled, queues, next: 0 }
     }
 
     /// Takes the next packet.
@@ -76,7 +86,8 @@ impl<'a, H: Hint> Distributor<'a, H> {
 
     #[inline]
     fn queue(&mut self, record: &[u8], packed: &mut impl FnMut(&Packed<'_>)) {
-        let node = node_of_record(self.plan, &self.hint, record, &mut self.keys).unwrap_or_else(|| {
+        let node = node_of_record(self.plan, &self.hint, record, &mut self.keys, &mut self.filled);
+        let node = node.unwrap_or_else(|| {
             self.next = (self.next + 1) % self.queues.len() as u32;
             self.next
         });

@@ -5,8 +5,10 @@
 //! the keys of each, a [`Bucketing`] asks the engine's own hash for the bucket, a [`Profile`] counts in bounded memory,
 //! and [`Plan`] puts buckets on groups of nodes. [`Saving`] says what a job would then save, and what it costs.
 
+mod combined;
 mod distinct;
 mod distribute;
+mod filled;
 mod hash;
 mod histogram;
 mod json;
@@ -14,6 +16,7 @@ mod key;
 mod layout;
 mod nodes;
 mod pairs;
+mod per_record;
 mod place;
 mod plan;
 mod profile;
@@ -24,17 +27,20 @@ mod saving;
 mod value;
 mod words;
 
+pub use combined::Combined;
 pub use distinct::Distinct;
 pub use distribute::{Distributor, Packed, node_of_record};
+pub use filled::Filled;
 pub use hash::{Bucketing, BucketingError, Engine, Hash, python_hash_of_text};
 pub use histogram::{CountMin, HeavyKey, HeavyKeys, sketch_hash};
 pub use key::{Hint, KeyRule, KeyRuleError, Keys};
 pub use layout::{Redistribution, Repair, SecondLayout};
 pub use nodes::{Node, NodesError, parse_nodes};
 pub use pairs::{PairCount, PairSample};
+pub use per_record::KeysPerRecord;
 pub use place::{CAP, Group, Item, Placed, place, replace};
 pub use plan::{Part, Plan, PlanError, Planned, SplitKey};
-pub use profile::{Layout, Profile, ScanError};
+pub use profile::{Combiner, Layout, Profile, ScanError};
 pub use queues::{Import, ImportCost, Queues};
 pub use record::{Records, TooLong, each_line};
 pub use saving::{Exchange, Saving, best_host_share};

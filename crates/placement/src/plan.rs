@@ -1,5 +1,6 @@
 //! The plan: buckets and parts of heavy keys on groups of nodes.
 
+use crate::filled::Filled;
 use crate::hash::Bucketing;
 use crate::histogram::{HeavyKey, mixed, sketch_hash};
 use crate::nodes::Node;
@@ -39,7 +40,7 @@ pub struct SplitKey {
     pub bucket: u32,
     /// Its bytes, estimated.
     pub bytes: u64,
-    /// Into so many parts, by a hash of the record. A merge step makes one result of theirs.
+    /// Into so many parts, which [`Filled`] fills evenly.
     pub parts: u32,
 }
 
@@ -54,7 +55,7 @@ pub struct Plan {
     /// The part of a bucket's light keys.
     of_bucket: Vec<u32>,
     /// The first part of each split key.
-    of_key: Vec<u32>,
+    of_split: Vec<u32>,
     by_key: BTreeMap<Vec<u8>, u32>,
     /// Whether a bucket has split keys.
     has_split: Vec<bool>,
@@ -96,7 +97,9 @@ pub enum PlanError {
 }
 
 impl Plan {
-    /// Places buckets of these weights in bytes. `heavy` are the heaviest keys, whose weight is part of their bucket's.
+    /// Places buckets of these weights in bytes. `heavy` are the heaviest keys, whose weight is part of their bucket's:
+    /// those of them that are too heavy for a node are split. A job whose partial results nothing merges (no combiner)
+    /// has all of a key in one place, and none here.
     ///
     /// # Errors
     ///
@@ -170,11 +173,11 @@ impl Plan {
         parts: Vec<Part>,
     ) -> Self {
         let buckets = bucketing.buckets() as usize;
-        let (mut of_bucket, mut of_key) = (vec![0; buckets], vec![0; split.len()]);
+        let (mut of_bucket, mut of_split) = (vec![0; buckets], vec![0; split.len()]);
         for (place, part) in (0..).zip(&parts) {
             match part.of_key {
                 None => of_bucket[part.bucket as usize] = place,
-                Some((key, 0)) => of_key[key as usize] = place,
+                Some((key, 0)) => of_split[key as usize] = place,
                 Some(_) => {}
             }
         }
@@ -183,7 +186,7 @@ impl Plan {
             has_split[key.bucket as usize] = true;
         }
         let by_key = split.iter().map(|key| key.key.clone()).zip(0..).collect();
-        Self { nodes, bucketing, replicas, split, parts, of_bucket, of_key, by_key, has_split }
+        Self { nodes, bucketing, replicas, split, parts, of_bucket, of_split, by_key, has_split }
     }
 
     /// The nodes.
@@ -211,18 +214,22 @@ impl Plan {
         &self.parts
     }
 
-    /// The part to which a record of a key belongs; `None` if the key is none of the type.
+    /// Where a key belongs: its bucket, and its place in the list of split keys if it is one of them; `None` if it is no
+    /// value of the type.
     #[inline]
-    pub fn part_of(&self, key: &[u8], record: &[u8]) -> Option<&Part> {
-        let bucket = self.bucketing.bucket(key)? as usize;
-        let split = if self.has_split[bucket] { self.by_key.get(key) } else { None };
-        let place = match split {
-            None => self.of_bucket[bucket],
-            Some(split) => {
-                // The parts are a power of two.
-                let mask = u64::from(self.split[*split as usize].parts - 1);
-                self.of_key[*split as usize] + (sketch_hash(record) & mask) as u32
-            }
+    pub fn of_key(&self, key: &[u8]) -> Option<(u32, Option<u32>)> {
+        let bucket = self.bucketing.bucket(key)?;
+        let split = if self.has_split[bucket as usize] { self.by_key.get(key).copied() } else { None };
+        Some((bucket, split))
+    }
+
+    /// The part to which the next record of a key belongs, one of so many bytes; `None` if the key is no value of the
+    /// type.
+    #[inline]
+    pub fn part_of(&self, key: &[u8], bytes: u64, filled: &mut Filled) -> Option<&Part> {
+        let place = match self.of_key(key)? {
+            (bucket, None) => self.of_bucket[bucket as usize],
+            (_, Some(split)) => self.of_split[split as usize] + filled.next(split, bytes)?,
         };
         self.parts.get(place as usize)
     }
@@ -238,21 +245,32 @@ impl Plan {
         loads
     }
 
-    /// Partial results of split keys that a merge step must bring together from other nodes: for each key, one less
-    /// than the nodes that have parts of it.
-    pub fn partials(&self) -> u64 {
-        let mut nodes_of: Vec<Vec<u32>> = vec![Vec::new(); self.split.len()];
-        for part in &self.parts {
-            if let (Some((key, _)), Some(first)) = (part.of_key, part.group.first()) {
-                nodes_of[key as usize].push(*first);
+    /// The node that reduces each bucket, and so merges the partial results of its split keys: the one that has its
+    /// light keys; if it has none, the one that has most of its split keys.
+    pub fn reducers(&self) -> Vec<u32> {
+        let first = |part: &Part| part.group.first().copied().unwrap_or(0);
+        let mut reducers: Vec<u32> = self.of_bucket.iter().map(|part| first(&self.parts[*part as usize])).collect();
+        let mut of_split: BTreeMap<(u32, u32), u64> = BTreeMap::new();
+        for part in self.parts.iter().filter(|part| part.of_key.is_some()) {
+            if self.parts[self.of_bucket[part.bucket as usize] as usize].bytes == 0 {
+                *of_split.entry((part.bucket, first(part))).or_default() += part.bytes;
             }
         }
-        let distinct = nodes_of.iter_mut().map(|nodes| {
-            nodes.sort_unstable();
-            nodes.dedup();
-            nodes.len() as u64 - 1
-        });
-        distinct.sum()
+        let mut most = BTreeMap::<u32, u64>::new();
+        for ((bucket, node), bytes) in of_split {
+            if most.get(&bucket).is_none_or(|most| bytes > *most) {
+                most.insert(bucket, bytes);
+                reducers[bucket as usize] = node;
+            }
+        }
+        reducers
+    }
+
+    /// Parts of split keys that another node than their key's reducer processes: their partial results travel.
+    pub fn away(&self) -> impl Iterator<Item = &Part> {
+        let reducers = self.reducers();
+        let is_away = move |part: &&Part| part.group.first() != Some(&reducers[part.bucket as usize]);
+        self.parts.iter().filter(|part| part.of_key.is_some()).filter(is_away)
     }
 }
 

@@ -5,14 +5,12 @@ use crate::histogram::mixed;
 /// What a job exchanges, and what placement needs to know of it. Bytes of the whole data, not of a sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Exchange {
-    /// Bytes of all pairs that its map tasks emit.
+    /// Bytes that its map tasks send out natively: of all pairs, or of those that a combiner leaves.
     pub bytes: f64,
-    /// Of them, bytes of pairs whose record stands where their key belongs.
-    pub at_home: f64,
-    /// Partial results of split keys that are merged from other nodes.
-    pub partials: u64,
-    /// Bytes of one partial result: those of a pair.
-    pub partial_bytes: f64,
+    /// Bytes that they send out by key, of pairs whose record does not stand where their key belongs.
+    pub away: f64,
+    /// Bytes of partial results of split keys, which by key come from other nodes than their reducer's.
+    pub partials: f64,
     /// Bytes that are laid out.
     pub stored: f64,
     /// Copies of each record.
@@ -44,8 +42,7 @@ impl Saving {
         let nodes = exchange.nodes.max(1) as f64;
         let elsewhere = (nodes - 1.0) / nodes;
         let native = exchange.bytes * elsewhere;
-        let away = (exchange.bytes - exchange.at_home).max(0.0) * elsewhere;
-        let placed = (away + exchange.partials as f64 * exchange.partial_bytes).min(native);
+        let placed = exchange.away * elsewhere + exchange.partials;
         let copies = if exchange.present { exchange.replicas.saturating_sub(1) as f64 } else { 0.0 };
         let import = exchange.stored * (elsewhere + copies);
         let saved = native - placed;
@@ -53,7 +50,7 @@ impl Saving {
         Self { native, placed, import, runs }
     }
 
-    /// Bytes that a run saves.
+    /// Bytes that a run saves; below zero where it exchanges more.
     pub fn saved(&self) -> f64 {
         self.native - self.placed
     }

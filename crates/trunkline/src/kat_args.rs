@@ -14,6 +14,7 @@ pub enum Kat {
   trunkline kat plan visits.csv.gz --key column:3:, --engine spark --type long --nodes 16
   trunkline kat plan events.json --key json:$.user.id --engine hive --nodes workers.txt --sample 0.01
   trunkline kat plan book.txt --key tokens --value 4 --layout split --nodes 8
+  trunkline kat plan visits.tsv --nodes 16 --value 8 --combiner
   trunkline kat plan visits.tsv --nodes 16 -o plan.json
   trunkline kat plan visits.tsv --nodes 17 --previous plan.json
   trunkline kat plan visits.parquet --key column:user_id --engine spark --nodes 16
@@ -136,6 +137,10 @@ pub struct KatPlan {
     /// Bytes of the value that the job emits with each key [default: the whole record]
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(0..=1 << 30))]
     pub value: Option<u64>,
+    /// The job has a combiner, or combines on the map side as Spark's reduceByKey: what it leaves is counted, of all
+    /// records, and keys too heavy for a node are split, since their reducer merges partial results
+    #[arg(long)]
+    pub combiner: bool,
     /// The data are in HDFS already, and are written anew
     #[arg(long)]
     pub present: bool,
@@ -145,9 +150,16 @@ pub struct KatPlan {
     /// The second key's type [default: as --type's]
     #[arg(long, value_name = "TYPE", requires = "second", value_parser = words(KeyType::ALL.map(KeyType::name)))]
     pub second_type: Option<String>,
+    /// Copies of the second file; the first one has the others
+    #[arg(long, value_name = "N", requires = "second", default_value_t = 1,
+          value_parser = clap::value_parser!(u32).range(1..=15))]
+    pub second_copies: u32,
     /// Records modified since the plan of --previous, which stand where they were written
     #[arg(long, value_name = "N", requires = "previous")]
     pub modified: Option<u64>,
+    /// Redistribute once so many records are modified [default: as fill a block on each node]
+    #[arg(long, value_name = "N", requires = "modified", value_parser = clap::value_parser!(u64).range(1..))]
+    pub redistribute_after: Option<u64>,
     /// Rate of a node's interface, for the import's time
     #[arg(long, value_name = "RATE", default_value = "1 Gbit/s", value_parser = rate)]
     pub rate: BitRate,

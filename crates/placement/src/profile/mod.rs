@@ -3,11 +3,13 @@
 
 mod lines;
 
+use crate::combined::Combined;
 use crate::distinct::Distinct;
 use crate::hash::Bucketing;
 use crate::histogram::{HeavyKey, HeavyKeys, hash_of_part};
 use crate::key::{Hint, Keys};
 use crate::pairs::PairSample;
+use crate::per_record::KeysPerRecord;
 use crate::recent::Recent;
 use crate::record::TooLong;
 use crate::words::Bounds;
@@ -99,12 +101,34 @@ pub struct Profile<H> {
     pub stored: u64,
     /// Bytes that the layout stores for each bucket.
     pub weights: Vec<u64>,
+    /// Records by how many keys they have.
+    pub per_record: KeysPerRecord,
+    /// What a combiner leaves, if the job has one.
+    pub combiner: Option<Combiner>,
     /// The first record without a key.
     pub without_key: Option<String>,
     heavy: HeavyKeys,
     recent: Recent,
     distinct: Distinct,
     sample: PairSample,
+}
+
+/// What a job's combiner leaves of its pairs. A map task reads a block natively, by key the file of a bucket.
+#[derive(Clone, Debug)]
+pub struct Combiner {
+    /// Bytes of records that a map task reads natively.
+    block: u64,
+    /// What maps send out natively.
+    pub native: Combined,
+    /// What maps send out by key, of pairs whose record does not stand where their key belongs.
+    pub away: Combined,
+}
+
+impl Combiner {
+    /// Of a job whose maps read so many bytes each.
+    pub fn new(block: u64) -> Self {
+        Self { block: block.max(1), native: Combined::new(), away: Combined::new() }
+    }
 }
 
 impl<H: Hint> Profile<H> {
@@ -128,12 +152,21 @@ impl<H: Hint> Profile<H> {
             at_home: 0,
             stored: 0,
             weights: vec![0; bucketing.buckets() as usize],
+            per_record: KeysPerRecord::new(),
+            combiner: None,
             without_key: None,
             heavy: HeavyKeys::new(COUNTERS),
             recent: Recent::new(),
             distinct: Distinct::new(),
             sample: PairSample::new(),
         }
+    }
+
+    /// Counts what a combiner leaves, too. Records are then those of the whole data, from first to last: of a part of
+    /// them nothing is known of how many different keys a block has.
+    #[must_use]
+    pub fn with_combiner(self, combiner: Option<Combiner>) -> Self {
+        Self { combiner, ..self }
     }
 
     /// Takes a record, in which the hint finds the keys, and which takes so many bytes in its file.
@@ -174,6 +207,7 @@ impl<H: Hint> Profile<H> {
         self.bytes += length;
         self.pairs += keys;
         self.most_keys = self.most_keys.max(keys);
+        self.per_record.add(keys);
         self.several += u64::from(keys > 1);
         if keys == 0 {
             self.unkeyed += 1;
@@ -198,6 +232,9 @@ impl<H: Hint> Profile<H> {
         self.sample.record(&[hash]);
         self.exchange += pair;
         self.at_home += pair;
+        if self.combiner.is_some() {
+            self.combine(&[hash], |_| pair, length);
+        }
         self.store(bucket, stored);
         Ok(())
     }
@@ -238,6 +275,9 @@ impl<H: Hint> Profile<H> {
         let exchange: u64 = (0..hashes.len()).map(pair).sum();
         self.sample.keys(hashes);
         self.exchange += exchange;
+        if self.combiner.is_some() {
+            self.combine(hashes, pair, length);
+        }
         match self.layout {
             Layout::Whole => {
                 for (number, hash) in hashes.iter().enumerate() {
@@ -246,8 +286,11 @@ impl<H: Hint> Profile<H> {
                     if home.is_none() {
                         self.store(bucket, stored);
                     }
-                    if bucket == *home.get_or_insert(bucket) {
+                    let at = *home.get_or_insert(bucket);
+                    if bucket == at {
                         self.at_home += pair(number);
+                    } else if let Some(combiner) = &mut self.combiner {
+                        combiner.away.add(*hash, u64::from(at), pair(number));
                     }
                 }
             }
@@ -264,6 +307,15 @@ impl<H: Hint> Profile<H> {
             }
         }
         Ok(())
+    }
+
+    /// The map task of the block that the record began in emits pairs of these keys.
+    fn combine(&mut self, hashes: &[u64], pair: impl Fn(usize) -> u64, length: u64) {
+        let begin = self.bytes - length;
+        if let Some(combiner) = &mut self.combiner {
+            let task = begin / combiner.block;
+            hashes.iter().enumerate().for_each(|(number, hash)| combiner.native.add(*hash, task, pair(number)));
+        }
     }
 
     #[inline]
@@ -303,6 +355,11 @@ impl<H: Hint> Profile<H> {
     #[cold]
     fn no_value(&self, key: &[u8], record: &[u8]) -> ScanError {
         ScanError::Type { key: shown(key), of: self.bucketing.key_type(), record: shown(record) }
+    }
+
+    /// From keys to buckets.
+    pub const fn bucketing(&self) -> Bucketing {
+        self.bucketing
     }
 
     /// The heaviest keys.

@@ -3,7 +3,9 @@
 
 use crate::support::Zipf;
 use des::RandomStream;
-use placement::{Bucketing, Distributor, Engine, KeyRule, KeyType, Keys, Layout, Node, Plan, Profile, node_of_record};
+use placement::{
+    Bucketing, Distributor, Engine, Filled, KeyRule, KeyType, Keys, Layout, Node, Plan, Profile, node_of_record,
+};
 
 const NODES: usize = 8;
 const BYTES: usize = 500_000_000;
@@ -57,7 +59,7 @@ fn the_application_and_the_system_place_500_mb_alike() {
 
     let mut system = Distributor::new(&plan, rule.clone(), BLOCK);
     let (mut by_application, mut by_system) = ([Digest::NEW; NODES], [Digest::NEW; NODES]);
-    let (mut keys, mut unkeyed) = (Keys::new(), 0_u32);
+    let (mut keys, mut filled, mut unkeyed) = (Keys::new(), Filled::new(&plan), 0_u32);
     let (mut written, mut round, mut packet) = (0, 0, Vec::new());
     let mut blocks = 0;
     let mut packed = |block: &placement::Packed<'_>| {
@@ -69,11 +71,10 @@ fn the_application_and_the_system_place_500_mb_alike() {
     while written < BYTES {
         for line in &rest {
             let begin = packet.len();
-            // What differs from round to round decides to which part of a split key a record belongs.
             packet.extend_from_slice(format!("{round}").as_bytes());
             packet.extend_from_slice(line);
             let record = &packet[begin..];
-            let node = node_of_record(&plan, &rule, record, &mut keys).unwrap_or_else(|| {
+            let node = node_of_record(&plan, &rule, record, &mut keys, &mut filled).unwrap_or_else(|| {
                 unkeyed += 1;
                 unkeyed % NODES as u32
             });

@@ -1,7 +1,10 @@
 //! Load, splitting and movement: the bounds hold, and hashing alone breaks them as the literature says.
 
 use crate::support::Zipf;
-use placement::{Bucketing, CAP, Engine, HeavyKey, KeyType, Node, Plan, PlanError, Planned, parse_nodes};
+use placement::{
+    Bucketing, CAP, Distributor, Engine, Filled, HeavyKey, KeyRule, KeyType, Layout, Node, Part, Plan, PlanError,
+    Planned, Profile, SplitKey, parse_nodes,
+};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -79,16 +82,73 @@ fn a_split_key_is_spread_and_others_stay_whole() {
     let plan = &planned.plan;
     let heaviest = &plan.split()[0];
     assert_eq!(heaviest.key, b"key-0");
+    let mut filled = Filled::new(plan);
     let mut of_heavy = BTreeMap::<u32, u32>::new();
-    for record in 0..1000 {
-        let part = plan.part_of(b"key-0", format!("record {record}").as_bytes()).expect("a key");
+    let light = plan.part_of(b"key-900", 9, &mut filled).expect("a key").group.clone();
+    for _ in 0..1000 {
+        let part = plan.part_of(b"key-0", 9, &mut filled).expect("a key");
         *of_heavy.entry(part.group[0]).or_default() += 1;
-        let light = plan.part_of(b"key-900", format!("record {record}").as_bytes()).expect("a key");
-        assert_eq!(light.group, plan.part_of(b"key-900", b"").expect("a key").group);
+        assert_eq!(light, plan.part_of(b"key-900", 9, &mut filled).expect("a key").group);
     }
-    // Several nodes have the heavy key, none more than twice a fair part of it.
-    assert!(of_heavy.len() >= 2, "{of_heavy:?}");
-    assert!(plan.partials() >= of_heavy.len() as u64 - 1);
+    // Each node has as many of a thousand records as it has parts, of which all have as many as another, or one less.
+    let parts = plan.parts().iter().filter(|part| part.of_key.is_some_and(|(key, _)| key == 0));
+    let mut parts_of = BTreeMap::<u32, u32>::new();
+    parts.for_each(|part| *parts_of.entry(part.group[0]).or_default() += 1);
+    assert!(parts_of.len() >= 2, "{parts_of:?}");
+    for (node, records) in of_heavy {
+        let least = 1000 / heaviest.parts * parts_of[&node];
+        assert!((least..=least + parts_of[&node]).contains(&records), "{node}: {records} of {least}");
+    }
+}
+
+/// A bucket's reducer is where its light keys are, since a combiner leaves little of the heavy ones. A bucket without
+/// light keys is reduced where most of its heavy key is.
+#[test]
+fn partial_results_are_merged_where_the_light_keys_of_the_bucket_are() {
+    let bucketing = Bucketing::new(Engine::MapReduce, None, KeyType::Text, 2).expect("a bucketing");
+    // `Text.hashCode`: 31 + the byte, so that a letter's bucket of two is its code plus one, modulo two.
+    assert_eq!((bucketing.bucket(b"a"), bucketing.bucket(b"b")), (Some(0), Some(1)));
+    let part = |bucket, of_key, bytes, node| Part { bucket, of_key, bytes, group: vec![node] };
+    let key = |key: &[u8], bucket, bytes, parts| SplitKey { key: key.to_vec(), bucket, bytes, parts };
+    let split = vec![key(b"a", 0, 400, 4), key(b"b", 1, 80, 2)];
+    let parts = vec![
+        part(0, None, 5, 1),
+        part(1, None, 0, 0),
+        part(0, Some((0, 0)), 100, 0),
+        part(0, Some((0, 1)), 100, 2),
+        part(0, Some((0, 2)), 100, 2),
+        part(0, Some((0, 3)), 100, 1),
+        part(1, Some((1, 0)), 40, 2),
+        part(1, Some((1, 1)), 40, 1),
+    ];
+    let plan = Plan::of_parts(bucketing, nodes(3), 1, split, parts);
+    // Of bucket 1 two nodes have as much: the first of them.
+    assert_eq!(plan.reducers(), [1, 1]);
+    let away: Vec<u32> = plan.away().map(|part| part.bucket * 100 + part.of_key.expect("of a key").1).collect();
+    assert_eq!(away, [0, 1, 2, 100]);
+}
+
+/// Twenty thousand records that are all alike, on eight nodes: they come to stand as evenly as the plan says. A hash of
+/// the record had all of them in one part, on one node.
+#[test]
+fn records_that_are_alike_are_spread() {
+    let bucketing = Bucketing::new(Engine::MapReduce, None, KeyType::Text, 512).expect("a bucketing");
+    let rule: KeyRule = "column:1: ".parse().expect("a rule");
+    let mut profile = Profile::new(rule.clone(), bucketing, Layout::Whole, None);
+    (0..20_000).for_each(|_| profile.record(b"a x", 4).expect("text"));
+    let planned = Plan::place(bucketing, nodes(8), 3, &profile.weights, &profile.heaviest()).expect("a plan");
+    let mut distributor = Distributor::new(&planned.plan, rule, 4096);
+    let mut loads = [0_u64; 8];
+    let text = "a x\n".repeat(20_000);
+    for packet in text.as_bytes().chunks(1001) {
+        let take = |packed: &placement::Packed<'_>| loads[packed.node as usize] += packed.bytes.len() as u64;
+        distributor.packet(packet, take).expect("lines");
+    }
+    distributor.end(|packed| loads[packed.node as usize] += packed.bytes.len() as u64);
+    let imbalance = *loads.iter().max().expect("nodes") as f64 / 10_000.0;
+    assert!(planned.imbalance <= CAP, "{}", planned.imbalance);
+    // A node's parts have one record more or less each: a hundredth here.
+    assert!((imbalance - planned.imbalance).abs() < 0.01, "{imbalance}, planned {}", planned.imbalance);
 }
 
 #[test]
@@ -144,6 +204,27 @@ fn nodes_are_read_with_racks_and_weights() {
     assert_eq!((nodes[1].rack.as_str(), nodes[2].name.as_str(), nodes.len()), ("r2", "c", 3));
     for wrong in ["", "0", "a,a", "a=0", "a=x", "@r1", "10001"] {
         assert!(parse_nodes(wrong).is_err(), "{wrong}");
+    }
+}
+
+proptest! {
+    /// Two parts of a split key never differ by more than the largest record, whatever records come in whatever order.
+    #[test]
+    fn parts_fill_evenly(records in prop::collection::vec(0..5000_u64, 1..800), parts in 1..40_u32) {
+        let bucketing = Bucketing::new(Engine::MapReduce, None, KeyType::Text, 1).expect("a bucketing");
+        let split = vec![SplitKey { key: b"k".to_vec(), bucket: 0, bytes: 0, parts }];
+        let part = |of_key| Part { bucket: 0, of_key, bytes: 0, group: vec![0] };
+        let all = [None].into_iter().chain((0..parts).map(|number| Some((0, number)))).map(part);
+        let plan = Plan::of_parts(bucketing, nodes(1), 1, split, all.collect());
+        let (mut filled, mut bytes) = (Filled::new(&plan), vec![0; parts as usize]);
+        for record in &records {
+            let part = plan.part_of(b"k", *record, &mut filled).expect("text");
+            bytes[part.of_key.expect("of a split key").1 as usize] += record;
+        }
+        let largest = records.iter().max().expect("a record").max(&1);
+        let spread = bytes.iter().max().expect("parts") - bytes.iter().min().expect("parts");
+        // An empty record counts as one byte.
+        prop_assert!(spread <= largest + records.len() as u64 / u64::from(parts) + 1, "{spread}, {largest}");
     }
 }
 

@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::interrupt::STOP;
 use crate::kat_args::KatLoad;
 use crate::progress::ByteMeter;
-use placement::{Keys, ScanError};
+use placement::{Filled, Keys, ScanError};
 use records::{Error, Format, Sample, Sink, Source, read_stream};
 use runs::Clock;
 use serde_json::{Value, json};
@@ -213,6 +213,7 @@ fn pass(
         is_begun: vec![false; placed.names.len()],
         counted,
         keys: Keys::new(),
+        filled: Filled::new(&placed.plan),
         number: 0,
         failure: None,
         written: Ok(()),
@@ -274,6 +275,7 @@ struct Writer<'a> {
     is_begun: Vec<bool>,
     counted: Option<&'a mut Loaded>,
     keys: Keys,
+    filled: Filled,
     number: u64,
     failure: Option<Failure>,
     written: io::Result<()>,
@@ -288,10 +290,10 @@ impl Sink for Writer<'_> {
         if self.failing.get() {
             return Ok(());
         }
-        let Self { placed, call, is_wanted, is_begun, counted, keys, written, pace, .. } = self;
+        let Self { placed, call, is_wanted, is_begun, counted, keys, filled, written, pace, .. } = self;
         let mut sent = 0;
         let mut is_keyless = false;
-        let found = placed.of_record(record, self.number, keys, |place, key, bytes| {
+        let found = placed.of_record(record, self.number, keys, filled, |place, key, bytes| {
             is_keyless = key.is_empty() && !placed.is_projected;
             if let Some(counted) = counted {
                 counted.parts[place].0 += 1;

@@ -14,7 +14,7 @@ use crate::interrupt::STOP;
 use crate::kat_args::{Kat, KatPlan};
 use crate::progress::ByteMeter;
 use crate::screen::Screen;
-use ::kat::{Asked, one_of};
+use ::kat::{Asked, Modified, one_of};
 use placement::{Engine, Hash, KeyType, Layout};
 use runs::{Error, Inputs, write_whole};
 use std::path::Path;
@@ -49,7 +49,7 @@ fn plan(args: &KatPlan) -> Result<(), Failure> {
     if let Some(output) = &args.output {
         write_whole(output, planned.file().as_bytes())?;
     }
-    if args.json { emit(&planned.json()) } else { emit(&report::text(&planned, args.modified, &Screen::of_output())) }
+    if args.json { emit(&planned.json()) } else { emit(&report::text(&planned, &Screen::of_output())) }
 }
 
 fn asked(args: &KatPlan) -> Result<Asked, Failure> {
@@ -69,9 +69,12 @@ fn asked(args: &KatPlan) -> Result<Asked, Failure> {
         sample: args.sample,
         layout: one_of("--layout", &Layout::ALL, Layout::name, &args.layout)?,
         value: args.value,
+        combiner: args.combiner,
         present: args.present,
         second: args.second.clone(),
         second_type: of_type(&args.second_type)?,
+        second_copies: args.second_copies,
+        modified: args.modified.map(|records| Modified { records, after: args.redistribute_after }),
         rate: args.rate,
         block: args.block,
         previous: args.previous.clone(),

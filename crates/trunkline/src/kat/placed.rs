@@ -4,7 +4,7 @@ use super::cluster::Look;
 use crate::failure::Failure;
 use crate::interrupt::STOP;
 use ::kat::{Kept, open_plan};
-use placement::{Engine, Hint, KeyRule, Keys, Part, Plan};
+use placement::{Engine, Filled, Hint, KeyRule, Keys, Part, Plan};
 use runs::Inputs;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -89,29 +89,31 @@ impl Placed {
     }
 
     /// Hands out what is to be written of a record: the place of its part, its key, and its bytes. A record without a
-    /// key goes to the bucket of that number, modulo theirs, since it must stand somewhere.
+    /// key goes to the bucket of that number, modulo theirs, since it must stand somewhere. Records come from the first
+    /// on, in their order: that decides which part of a split key has which of its records.
     pub fn of_record<'a>(
         &self,
         record: &'a [u8],
         number: u64,
         keys: &'a mut Keys,
+        filled: &mut Filled,
         mut take: impl FnMut(usize, &[u8], &[u8]),
     ) -> Result<(), Failure> {
         self.rule.keys(record, keys);
-        let of_key = |key: &[u8]| {
-            self.plan.part_of(key, record).map(|part| self.place(part)).ok_or_else(|| {
+        let mut of_key = |key: &[u8], bytes: &[u8]| {
+            self.plan.part_of(key, bytes.len() as u64 + 1, filled).map(|part| self.place(part)).ok_or_else(|| {
                 let (key, of) = (String::from_utf8_lossy(key), self.plan.bucketing().key_type());
                 Failure::Input(format!("key `{key}` is no value of type {of}; its record: {}", shown(record)))
             })
         };
         if self.is_projected {
             for key in keys.iter(record) {
-                take(of_key(key)?, key, key);
+                take(of_key(key, key)?, key, key);
             }
             return Ok(());
         }
         match keys.iter(record).next() {
-            Some(key) => take(of_key(key)?, key, record),
+            Some(key) => take(of_key(key, record)?, key, record),
             None => take((number % u64::from(self.plan.bucketing().buckets())) as usize, b"", record),
         }
         Ok(())

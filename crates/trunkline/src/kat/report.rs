@@ -3,8 +3,8 @@
 use super::import_cost;
 use crate::screen::Screen;
 use crate::table::Table;
-use ::kat::{Planned, SECOND_COPIES, SecondFile, Verdict, names};
-use placement::{Layout, Redistribution, Repair};
+use ::kat::{Pending, Planned, SecondFile, Verdict, names};
+use placement::{Layout, Profile, Repair};
 use std::fmt::Write as _;
 
 /// Split keys that a text lists.
@@ -28,8 +28,8 @@ pub fn bytes(bytes: f64) -> String {
     format!("{bytes:.0} B")
 }
 
-/// The text for a terminal. `modified`: so many records were modified since the earlier plan.
-pub fn text(found: &Planned, modified: Option<u64>, screen: &Screen) -> String {
+/// The text for a terminal.
+pub fn text(found: &Planned, screen: &Screen) -> String {
     let (asked, profile, plan, saving) = (&found.asked, &found.profile, &found.placed.plan, &found.saving);
     let nodes = plan.nodes().len();
     let mut text = screen.heading(&names(&asked.files));
@@ -45,12 +45,11 @@ pub fn text(found: &Planned, modified: Option<u64>, screen: &Screen) -> String {
     let distinct = profile.distinct();
     let seen = if found.factor > 1.0 { " in what was read" } else { "" };
     line(&format!(
-        "key {} ({}): about {} different{seen}, {} per record (at most {}){}",
+        "key {} ({}): about {} different{seen}, {}{}",
         found.rule,
         plan.bucketing().key_type(),
         count(distinct),
-        keys(profile.keys_per_record()),
-        profile.most_keys,
+        per_record(profile),
         unkeyed(profile.unkeyed, profile.records),
     ));
     line(&format!(
@@ -62,7 +61,8 @@ pub fn text(found: &Planned, modified: Option<u64>, screen: &Screen) -> String {
     ));
     text.push('\n');
     let mut table = Table::new(["each run", "native", "by key"]).indented(2);
-    table.row(["bytes between nodes in the shuffle".to_owned(), bytes(saving.native), bytes(saving.placed)]);
+    let shuffled = format!("bytes between nodes in the shuffle{}", if asked.combiner { ", combined" } else { "" });
+    table.row([shuffled, bytes(saving.native), bytes(saving.placed)]);
     table.row([
         "fullest node, of the mean".to_owned(),
         format!("{:.2}", found.by_hash),
@@ -83,13 +83,13 @@ pub fn text(found: &Planned, modified: Option<u64>, screen: &Screen) -> String {
         text.push_str(&screen.wrapped(sentence, 2));
         text.push('\n');
     };
-    line(&format!(
-        "saved each run: {} of {} ({:.1} %); the import sends {} more than a native one",
-        bytes(saving.saved()),
-        bytes(saving.native),
-        saving.share() * 100.0,
-        bytes(saving.import)
-    ));
+    let saved = if saving.saved() < 0.0 {
+        format!("each run exchanges {} more than natively", bytes(-saving.saved()))
+    } else {
+        let (saved, share) = (bytes(saving.saved()), saving.share() * 100.0);
+        format!("saved each run: {saved} of {} ({share:.1} %)", bytes(saving.native))
+    };
+    line(&format!("{saved}; the import sends {} more than a native one", bytes(saving.import)));
     if let Some(previous) = &asked.previous {
         let copies: f64 = plan.parts().iter().map(|part| part.bytes as f64 * part.group.len() as f64).sum();
         let moved = found.placed.moved as f64;
@@ -101,8 +101,8 @@ pub fn text(found: &Planned, modified: Option<u64>, screen: &Screen) -> String {
         ));
     }
     line(&split(found));
-    if let Some(modified) = modified {
-        line(&modifications(found, modified));
+    if let Some(pending) = found.modified() {
+        line(&modifications(&pending));
     }
     if let Some(second) = &found.second {
         for sentence in of_second(second, asked.replicas) {
@@ -116,11 +116,25 @@ pub fn text(found: &Planned, modified: Option<u64>, screen: &Screen) -> String {
         text.push_str(&screen.wrapped(&import_cost::crossover(found), 2));
         text.push_str("\n\n");
     }
+    if let Some(uneven) = &found.uneven {
+        text.push_str(&screen.wrapped_after("warning", Screen::doubtful, &format!(": {}", uneven.why), 2));
+        text.push('\n');
+    }
     match &found.verdict {
         Verdict::Pays(runs) => {
             let runs =
                 if *runs <= 1 { "after one run".to_owned() } else { format!("after {} runs", count(*runs as f64)) };
-            text.push_str(&screen.wrapped_after("it pays", Screen::good, &format!(" {runs}"), 2));
+            let said = match found.uneven.as_ref().and_then(|uneven| uneven.maps_above) {
+                None => format!(" {runs}"),
+                Some(rate) => format!(
+                    " {runs} in bytes between nodes; in time where a node's maps take more than {} a second: below \
+                     that the fullest node's last longer by more than the network saves at {}",
+                    bytes(rate),
+                    asked.rate
+                ),
+            };
+            let paint = if found.uneven.is_some() { Screen::doubtful } else { Screen::good };
+            text.push_str(&screen.wrapped_after("it pays", paint, &said, 2));
         }
         Verdict::No(why) => {
             text.push_str(&screen.wrapped_after("does not pay", Screen::doubtful, &format!(": {why}"), 2));
@@ -131,25 +145,16 @@ pub fn text(found: &Planned, modified: Option<u64>, screen: &Screen) -> String {
 }
 
 /// What becomes of records that were modified since the earlier plan.
-fn modifications(found: &Planned, modified: u64) -> String {
-    let profile = &found.profile;
-    let nodes = found.placed.plan.nodes().len();
-    let record = profile.stored as f64 / profile.records.max(1) as f64;
-    let pair = profile.exchange as f64 / profile.records.max(1) as f64;
-    let mut due = Redistribution::after_blocks(nodes as u32, found.asked.block.get() as f64, record);
-    let after = count(due.due_after() as f64);
-    let elsewhere = (nodes as f64 - 1.0) / nodes as f64;
-    let exchanged = bytes(modified as f64 * pair * elsewhere);
+fn modifications(pending: &Pending) -> String {
     let text = format!(
-        "{} modified records stand where they were written: a run exchanges {exchanged} for them",
-        count(modified as f64)
+        "{} modified records stand where they were written: a run exchanges {} for them",
+        count(pending.records as f64),
+        bytes(pending.exchanged)
     );
-    match due.modify(modified) {
-        Some(_) => {
-            let moved = bytes(modified as f64 * record * elsewhere);
-            format!("{text}. Redistribute them: {moved} between nodes")
-        }
-        None => format!("{text}. They wait: from {after} on they fill a block on each node"),
+    if pending.is_due {
+        format!("{text}. Redistribute them: {} between nodes", bytes(pending.moved))
+    } else {
+        format!("{text}. They wait until there are {}", count(pending.due_after as f64))
     }
 }
 
@@ -160,7 +165,7 @@ fn of_second(second: &SecondFile, replicas: u32) -> Vec<String> {
          has {:.2} of the mean",
         second.rule,
         count(f64::from(replicas)),
-        SECOND_COPIES,
+        second.copies,
         bytes(second.saving.saved()),
         bytes(second.saving.native),
         second.saving.share() * 100.0,
@@ -173,9 +178,13 @@ fn of_second(second: &SecondFile, replicas: u32) -> Vec<String> {
         )
     };
     let repair = format!(
-        "a lost node is repaired by {}: its blocks of the second file, which has one copy, by reading all of the \
-         first; with all copies in one order by {}",
+        "a lost node is repaired by {}{}; with all copies in one order by {}",
         said(&second.repair),
+        if second.copies == 1 || replicas - second.copies == 1 {
+            ": blocks of a file with one copy are found again by reading all of the other"
+        } else {
+            ""
+        },
         said(&second.repair_of_one_order)
     );
     let moved = second.moved.map(|moved| format!("of its second file {} move since then", bytes(moved as f64)));
@@ -185,10 +194,17 @@ fn of_second(second: &SecondFile, replicas: u32) -> Vec<String> {
 fn split(found: &Planned) -> String {
     let plan = &found.placed.plan;
     if plan.split().is_empty() {
-        return "no key is too heavy for a node".to_owned();
+        return if found.asked.combiner {
+            "no key is too heavy for a node".to_owned()
+        } else {
+            "each key stands whole, as one reducer gets it".to_owned()
+        };
     }
     let whole = plan.loads().iter().sum::<u64>().max(1) as f64;
-    let mut text = format!("{} split, their partial results merged:", plural(plan.split().len(), "key is", "keys are"));
+    let mut text = format!(
+        "{} split, what a combiner leaves of their parts is merged by their reducer:",
+        plural(plan.split().len(), "key is", "keys are")
+    );
     for key in plan.split().iter().take(LISTED) {
         let name = String::from_utf8_lossy(&key.key);
         let _ = write!(text, " {} ({:.1} %, {} parts)", shortened(&name), key.bytes as f64 / whole * 100.0, key.parts);
@@ -207,6 +223,21 @@ fn shortened(name: &str) -> String {
     const LONGEST: usize = 24;
     let clean: String = name.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
     if clean.chars().count() <= LONGEST { clean } else { clean.chars().take(LONGEST - 3).collect::<String>() + "..." }
+}
+
+/// Keys per record: the mean, and if they differ what half of the records, 99 % of them and all have at most.
+fn per_record(profile: &Profile<placement::KeyRule>) -> String {
+    let mean = keys(profile.keys_per_record());
+    let [half, most] = [0.5, 0.99].map(|part| profile.per_record.at_most(part).min(profile.most_keys));
+    if half == profile.most_keys {
+        return format!("{mean} per record (at most {half})");
+    }
+    let all = count(profile.most_keys as f64);
+    format!(
+        "{mean} per record (at most {} in half of them, {} in 99 %, {all} in all)",
+        count(half as f64),
+        count(most as f64)
+    )
 }
 
 fn keys(keys: f64) -> String {

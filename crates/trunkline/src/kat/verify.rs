@@ -132,16 +132,8 @@ fn records(
             rule.keys(record, &mut keys);
             let (Some(place), Some(key)) = (place, keys.iter(record).next()) else { return Ok(()) };
             let own = &placed.plan.parts()[place];
-            let part = placed.plan.part_of(key, record);
-            // All records of a key are the same where they are keys alone: any part of it may have them.
-            let is_right = part.is_some_and(|part| {
-                part.bucket == own.bucket
-                    && if placed.is_projected {
-                        part.of_key.map(|of| of.0) == own.of_key.map(|of| of.0)
-                    } else {
-                        part.of_key == own.of_key
-                    }
-            });
+            // Any part of a split key may have its record.
+            let is_right = placed.plan.of_key(key) == Some((own.bucket, own.of_key.map(|(split, _)| split)));
             if !is_right {
                 astray += 1;
                 if first.is_empty() {

@@ -70,7 +70,8 @@ fn a_keyed_file_pays_and_the_text_fits_the_terminal() {
     let output = scratch.plan(&["visits.tsv", "--nodes", "8"]);
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
     let text = String::from_utf8_lossy(&output.stdout);
-    assert!(text.contains("it pays after one run") && text.contains("user-0 (2"), "{text}");
+    let said = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("it pays after one run in bytes") && said.contains("warning: key user-0 (2"), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
 
     let found = scratch.json(&["visits.tsv", "--nodes", "8"]);
@@ -81,10 +82,83 @@ fn a_keyed_file_pays_and_the_text_fits_the_terminal() {
     assert_eq!(found["remote_bytes_native"], exchange as u64 * 7 / 8);
     assert_eq!(found["import_bytes"], visits().len() as u64 * 7 / 8);
     assert_eq!((&found["records_read"], &found["runs_to_break_even"]), (&5000.into(), &1.into()));
-    assert!(found["saved_share"].as_f64().is_some_and(|share| share > 0.99), "{found}");
+    assert_eq!((&found["remote_bytes_by_key"], &found["split_keys"]), (&0.into(), &serde_json::json!([])));
+    // Nothing merges what several reducers make of user-0, so it is whole, on a node that has it and few others.
+    let of_user: usize = visits().lines().filter(|line| line.starts_with("user-0\t")).map(|line| line.len() + 1).sum();
+    let alone = 8.0 * of_user as f64 / visits().len() as f64;
+    let imbalance = found["imbalance"].as_f64().expect("a number");
+    assert!((alone..1.05 * alone).contains(&imbalance), "{imbalance}, {alone}");
+    // Natively the reducer of user-0 waits for its pairs; by key a node maps `imbalance` times its share.
+    let [by_hash, above] =
+        ["imbalance_by_hash", "pays_if_maps_above_bytes_per_s"].map(|key| found[key].as_f64().expect("a number"));
+    assert!(by_hash > 2.5, "{by_hash}");
+    let expected = 125e6 * (imbalance - 1.0) * visits().len() as f64 / (by_hash * exchange as f64 * 7.0 / 8.0);
+    assert!((above / expected - 1.0).abs() < 1e-4, "{above}, {expected}");
+}
+
+/// What a combiner leaves, by hand: natively one pair for each user in a file of one block, by key one for each part of
+/// user-0 that stands elsewhere than the other users of its bucket.
+#[test]
+fn a_combiner_leaves_less_and_lets_a_heavy_key_be_split() {
+    let scratch = Scratch::new("combiner");
+    scratch.file("visits.tsv", visits());
+    let question = ["visits.tsv", "--nodes", "8", "--combiner", "--value", "8", "-o", "plan.json"];
+    let found = scratch.json(&question);
+    let users: std::collections::BTreeSet<String> =
+        visits().lines().map(|line| line.split('\t').next().unwrap_or_default().to_owned()).collect();
+    let native: usize = users.iter().map(|user| user.len() + 8).sum();
+    assert_eq!(found["remote_bytes_native"], native as u64 * 7 / 8);
+    let plan: serde_json::Value =
+        serde_json::from_slice(&fs::read(scratch.0.join("plan.json")).expect("a plan")).expect("JSON");
+    let mut by_key = 0;
+    for split in plan["split"].as_array().expect("split keys") {
+        let light = &plan["buckets"][split["bucket"].as_u64().expect("a bucket") as usize];
+        assert!(light["bytes"].as_u64() > Some(0), "the bucket has other users: {light}");
+        let parts = split["parts"].as_array().expect("parts");
+        let away = parts.iter().filter(|part| part["nodes"][0] != light["nodes"][0]).count();
+        by_key += away * (split["text"].as_str().expect("text").len() + 8);
+    }
+    assert!(by_key > 0 && found["remote_bytes_by_key"] == by_key as u64, "{by_key}: {found}");
+    assert_eq!((&found["warning"], &found["pays_if_maps_above_bytes_per_s"]), (&().into(), &().into()));
     assert!(found["imbalance"].as_f64().is_some_and(|load| load <= 1.05), "{found}");
-    // A node with a quarter of the data, and its share of the rest.
-    assert!(found["imbalance_by_hash"].as_f64().is_some_and(|load| load > 2.5), "{found}");
+    // The import sends 7/8 of the file for each run's saving.
+    let saved = (native * 7 / 8 - by_key) as f64;
+    let runs = (visits().len() as f64 * 7.0 / 8.0 / saved).ceil();
+    assert_eq!(found["runs_to_break_even"], runs as u64);
+    // An earlier plan with split keys is none for a job that merges nothing.
+    let error = scratch.refused(&["visits.tsv", "--nodes", "9", "--previous", "plan.json"]);
+    assert!(error.contains("splits keys") && error.contains("--combiner"), "{error}");
+}
+
+/// Nodes without buckets have nothing to process: half of sixteen, if there are eight buckets.
+#[test]
+fn fewer_buckets_than_nodes_are_warned_of() {
+    let scratch = Scratch::new("few-buckets");
+    let text: String = (0..4000_u32).map(|user| format!("user-{user}\tx\n")).collect();
+    scratch.file("even.tsv", text);
+    let found = scratch.json(&["even.tsv", "--nodes", "16", "--buckets", "8"]);
+    let warning = found["warning"].as_str().expect("a warning");
+    assert!(warning.contains("8 buckets") && warning.contains("16 nodes, of which 8 have nothing"), "{warning}");
+    assert!(found["imbalance"].as_f64().is_some_and(|load| load >= 2.0), "{found}");
+    assert!(found["pays_if_maps_above_bytes_per_s"].as_f64().is_some_and(|rate| rate > 1e6), "{found}");
+    let found = scratch.json(&["even.tsv", "--nodes", "16", "--buckets", "24"]);
+    assert!(found["warning"].as_str().is_some_and(|warning| warning.contains("do not spread evenly")), "{found}");
+    assert_eq!(scratch.json(&["even.tsv", "--nodes", "16"])["warning"], serde_json::Value::Null);
+}
+
+/// Three records of one word, one of 40 and one without: counters below 32 are exact, 40 and 41 share one.
+#[test]
+fn keys_per_record_have_a_histogram() {
+    let scratch = Scratch::new("per-record");
+    scratch.file("words.txt", format!("a\nb\nc\n{}\n\n", "w ".repeat(40)));
+    let question = ["words.txt", "--key", "tokens", "--nodes", "2"];
+    let expected = serde_json::json!([
+        { "keys": [0, 0], "records": 1 }, { "keys": [1, 1], "records": 3 }, { "keys": [40, 41], "records": 1 },
+    ]);
+    assert_eq!(scratch.json(&question)["keys_per_record_read"], expected);
+    let text =
+        String::from_utf8_lossy(&scratch.plan(&question).stdout).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("10.75 per record (at most 1 in half of them, 40 in 99 %, 40 in all)"), "{text}");
 }
 
 #[test]
@@ -134,17 +208,21 @@ fn lines_of_many_words_do_not_pay_unless_they_are_split() {
 fn a_plan_goes_on_from_an_earlier_one_when_a_node_comes() {
     let scratch = Scratch::new("previous");
     scratch.file("visits.tsv", visits());
-    let made = scratch.plan(&["visits.tsv", "--nodes", "8", "-o", "plan.json"]);
+    let made = scratch.plan(&["visits.tsv", "--nodes", "8", "--combiner", "-o", "plan.json"]);
     assert_eq!(made.status.code(), Some(0), "{}", said(&made));
-    let same = scratch.json(&["visits.tsv", "--nodes", "8", "--previous", "plan.json"]);
+    let same = scratch.json(&["visits.tsv", "--nodes", "8", "--previous", "plan.json", "--combiner"]);
     assert_eq!(same["moved_bytes"], 0);
-    let more = scratch.json(&["visits.tsv", "--nodes", "9", "--previous", "plan.json"]);
+    let more = scratch.json(&["visits.tsv", "--nodes", "9", "--previous", "plan.json", "--combiner"]);
     let copies = 3 * visits().len() as u64;
     let moved = more["moved_bytes"].as_u64().expect("bytes");
     assert!(moved > 0 && moved as f64 <= 1.1 / 8.0 * copies as f64, "{moved} of {copies}");
     assert!(more["imbalance"].as_f64().is_some_and(|load| load <= 1.05), "{more}");
 
-    assert_eq!(scratch.plan(&["visits.tsv", "--nodes", "8", "-o", "plan.json"]).status.code(), Some(5), "it is there");
+    assert_eq!(
+        scratch.plan(&["visits.tsv", "--nodes", "8", "--combiner", "-o", "plan.json"]).status.code(),
+        Some(5),
+        "it is there"
+    );
     let error = scratch.refused(&["visits.tsv", "--nodes", "x,y", "--previous", "plan.json"]);
     assert!(error.contains("worker-1") && error.contains("x, y"), "{error}");
     let error = scratch.refused(&["visits.tsv", "--nodes", "8", "--previous", "plan.json", "--engine", "spark"]);
@@ -198,6 +276,15 @@ fn what_cannot_be_planned_is_refused_with_its_reason() {
         (&["visits.tsv", "--nodes", "4", "--second", "column:2", "--replicas", "1"], &["--replicas 2"]),
         (&["visits.tsv", "--nodes", "4", "--second", "regex:zebra"], &["--second", "matches no record"]),
         (&["visits.tsv", "--nodes", "4", "--modified", "5"], &["--previous"]),
+        (&["visits.tsv", "--nodes", "4", "--redistribute-after", "5"], &["--modified"]),
+        (&["visits.tsv", "--nodes", "4", "--second-copies", "2"], &["--second <RULE>"]),
+        (
+            &["visits.tsv", "--nodes", "4", "--second", "column:2", "--second-copies", "3"],
+            &["--second-copies 3 of --replicas 3", "1 to 2 fit"],
+        ),
+        (&["visits.tsv", "--nodes", "4", "--combiner", "--sample", "0.5"], &["--combiner with --sample 0.5"]),
+        (&["visits.tsv", "--nodes", "4", "--combiner", "--engine", "spark"], &["murmur3 of spark", "--hash rdd"]),
+        (&["visits.tsv", "--nodes", "4", "--combiner", "--engine", "iceberg"], &["read by one task"]),
         (&["visits.tsv", "--nodes", "4", "--block", "1 KB"], &["128 MB"]),
         (&["endless", "--nodes", "4"], &["no end of line within 16 MiB"]),
         (&["missing", "--nodes", "4"], &["cannot read missing"]),
@@ -297,6 +384,10 @@ fn another_key_has_a_second_file_and_its_repair() {
     assert_eq!(found["second"]["repair"]["transfer_bytes"], 3 * bytes / 8);
     assert_eq!(found["second"]["repair_of_one_order"]["read_bytes"], 3 * bytes / 8);
     assert!(found["second"]["saved_share"].as_f64().is_some_and(|share| share > 0.95), "{found}");
+    // Two of three copies are the second file, and the single copy of the first one is found again in it.
+    let most = scratch.json(&[&question[..], &["--second-copies", "2"]].concat());
+    assert_eq!((&most["replicas"], &most["second"]["copies"]), (&1.into(), &2.into()));
+    assert_eq!(most["second"]["repair"]["read_bytes"], bytes + 2 * bytes / 8);
     let output = scratch.plan(&question);
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(text.contains("a second file by column:2") && text.contains("is repaired by"), "{text}");
@@ -319,6 +410,11 @@ fn modified_records_wait_and_an_import_has_its_time() {
     let due = 2_000_000 * 5000 / visits().len() as u64;
     assert!(text(due - 10).contains("They wait"), "{}", text(due - 10));
     assert!(text(due + 10).contains("Redistribute them"), "{}", text(due + 10));
+    let goes_on = ["visits.tsv", "--nodes", "2", "--previous", "plan.json", "--modified", "70"];
+    for (after, is_due) in [("70", true), ("71", false)] {
+        let found = scratch.json(&[&goes_on[..], &["--redistribute-after", after]].concat());
+        assert_eq!(found["modified"]["redistribute"], is_due, "{found}");
+    }
     let found = scratch.json(&["visits.tsv", "--nodes", "2", "--replicas", "1", "--rate", "1 Mbit/s"]);
     // One client sends each byte, and opens two connections in a millisecond each.
     let time = visits().len() as f64 / 125_000.0 + 0.002;

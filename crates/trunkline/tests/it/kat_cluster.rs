@@ -111,6 +111,61 @@ fn a_folder_that_holds_something_else_is_refused() {
     assert!(said(&verified).contains("was loaded by another plan"), "{}", said(&verified));
 }
 
+/// Forty records that are alike, in two parts of their key: either part may have each of them, and no other key's.
+#[test]
+fn records_of_a_split_key_may_stand_in_any_part_of_it() {
+    let scratch = Scratch::new("parts", &["--replicas", "1"]);
+    fs::write(scratch.0.join("in.tsv"), format!("to\t2\n{}", "be\t1\n".repeat(40))).expect("written");
+    let planned = scratch.kat(&[
+        "plan",
+        "in.tsv",
+        "--nodes",
+        "a,b",
+        "--buckets",
+        "3",
+        "--replicas",
+        "1",
+        "--combiner",
+        "-o",
+        "plan.json",
+        "--force",
+    ]);
+    assert_eq!(planned.status.code(), Some(0), "{}", said(&planned));
+    let text = fs::read(scratch.0.join("plan.json")).expect("a plan");
+    let plan: serde_json::Value = serde_json::from_slice(&text).expect("JSON");
+    let split = &plan["split"][0];
+    assert_eq!(split["text"], "be");
+    let name = |part: usize| {
+        let node = ["a", "b"][split["parts"][part]["nodes"][0].as_u64().expect("a node") as usize];
+        (format!("bucket-{:05}-of-00003-key-0-part-{part}@{node}", split["bucket"].as_u64().expect("a bucket")), node)
+    };
+    let verify = |files: &[(usize, &str)], records: u32| {
+        let mut look = "printf 'node\\ta\\t/d\\t9\\nnode\\tb\\t/d\\t9\\n'; ".to_owned();
+        let mut read = Vec::new();
+        for (part, content) in files {
+            let (name, node) = name(*part);
+            look += &format!("printf 'file\\t{name}\\t{}\\t1\\t{node}\\n'; ", content.len());
+            read.extend_from_slice(&(name.len() as u16).to_be_bytes());
+            read.extend_from_slice(name.as_bytes());
+            read.extend_from_slice(&(content.len() as u64).to_be_bytes());
+            read.extend_from_slice(content.as_bytes());
+        }
+        fs::write(scratch.0.join("read"), read).expect("written");
+        let digest = blake3::hash(&text).to_hex();
+        look += &format!("printf 'manifest\\t{{\"plan\":\"{digest}\"}}\\nloaded\\t{{\"stored\":{records}}}\\n'");
+        scratch.cluster(&format!("case $2 in look) {look} ;; read) cat read ;; judge) cat >/dev/null ;; esac"));
+        scratch.kat(&["verify", "plan.json", "/data/x", "--hadoop", "./hadoop", "--quiet"])
+    };
+    let uneven = verify(&[(0, "be\t1\n"), (1, "be\t1\nbe\t1\nbe\t1\n")], 4);
+    assert_eq!(uneven.status.code(), Some(0), "{}", said(&uneven));
+    let astray = verify(&[(0, "be\t1\nto\t2\n")], 2);
+    assert!(
+        astray.status.code() == Some(3) && said(&astray).contains("1 records are in another bucket"),
+        "{}",
+        said(&astray)
+    );
+}
+
 #[test]
 fn what_cannot_be_loaded_is_refused_before_a_cluster_is_asked() {
     let scratch = Scratch::new("input", &["--replicas", "1", "--layout", "split"]);

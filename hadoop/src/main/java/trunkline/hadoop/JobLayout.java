@@ -14,6 +14,9 @@ import java.util.Optional;
  *
  * <p>The engine's partition of a key is its hash modulo the number of reducers, its bucket the same hash modulo the number
  * of buckets. So where buckets are a multiple of reducers, all keys of bucket b are in partition b modulo reducers.
+ *
+ * <p>A key that is too heavy for a node stands in parts on several. Its reducer merges what maps make of them. If the job has
+ * a combiner that is little, and the reducer belongs to the other keys of its partition.
  */
 public final class JobLayout {
     /** A part of a file that one map reads. */
@@ -43,7 +46,7 @@ public final class JobLayout {
      *
      * @return the layout, or why there is none for this job
      */
-    public static Result of(List<Split> splits, int reducers) {
+    public static Result of(List<Split> splits, int reducers, boolean combines) {
         if (reducers < 1) {
             return new Result("the job has no reducers");
         }
@@ -68,19 +71,24 @@ public final class JobLayout {
             return new Result("the layout has " + buckets + " buckets, which is no multiple of the job's " + reducers
                     + " reducers: mapreduce.job.reduces=" + buckets + " fits");
         }
-        List<Map<List<String>, Long>> bytes = new ArrayList<>();
+        List<Map<List<String>, Long>> travelling = new ArrayList<>();
+        List<Map<List<String>, Long>> combined = new ArrayList<>();
         for (int reducer = 0; reducer < reducers; reducer++) {
-            bytes.add(new LinkedHashMap<>());
+            travelling.add(new LinkedHashMap<>());
+            combined.add(new LinkedHashMap<>());
         }
         List<List<String>> maps = new ArrayList<>();
         for (int map = 0; map < files.size(); map++) {
             PlacedFile file = files.get(map);
             maps.add(present(file.nodes(), splits.get(map).hosts));
-            bytes.get(file.bucket() % reducers).merge(file.nodes(), splits.get(map).bytes, Long::sum);
+            (combines && file.isOfKey() ? combined : travelling)
+                    .get(file.bucket() % reducers)
+                    .merge(file.nodes(), splits.get(map).bytes, Long::sum);
         }
         List<List<String>> reduces = new ArrayList<>();
-        for (Map<List<String>, Long> ofGroups : bytes) {
-            reduces.add(heaviest(ofGroups));
+        for (int reducer = 0; reducer < reducers; reducer++) {
+            Map<List<String>, Long> ofGroups = travelling.get(reducer);
+            reduces.add(heaviest(ofGroups.isEmpty() ? combined.get(reducer) : ofGroups));
         }
         return new Result(new JobLayout(maps, reduces));
     }

@@ -17,15 +17,17 @@ public final class PlacedFile {
     public static final String RULE = ".*/bucket-\\d{1,7}-of-\\d{1,7}(?:-key-\\d{1,7}-part-\\d{1,7})?@(?<nodes>[^/@]+)";
 
     private static final Pattern NAME =
-            Pattern.compile("bucket-(\\d{1,7})-of-(\\d{1,7})(?:-key-\\d{1,7}-part-\\d{1,7})?@([^/@]+)");
+            Pattern.compile("bucket-(\\d{1,7})-of-(\\d{1,7})(-key-\\d{1,7}-part-\\d{1,7})?@([^/@]+)");
 
     private final int bucket;
     private final int buckets;
+    private final boolean isOfKey;
     private final List<String> nodes;
 
-    private PlacedFile(int bucket, int buckets, List<String> nodes) {
+    private PlacedFile(int bucket, int buckets, boolean isOfKey, List<String> nodes) {
         this.bucket = bucket;
         this.buckets = buckets;
+        this.isOfKey = isOfKey;
         this.nodes = nodes;
     }
 
@@ -37,9 +39,9 @@ public final class PlacedFile {
         }
         int bucket = Integer.parseInt(matcher.group(1));
         int buckets = Integer.parseInt(matcher.group(2));
-        List<String> nodes = nodes(matcher.group(3));
+        List<String> nodes = nodes(matcher.group(4));
         return bucket < buckets && !nodes.isEmpty()
-                ? Optional.of(new PlacedFile(bucket, buckets, nodes))
+                ? Optional.of(new PlacedFile(bucket, buckets, matcher.group(3) != null, nodes))
                 : Optional.empty();
     }
 
@@ -60,6 +62,11 @@ public final class PlacedFile {
     /** How many buckets the layout has. */
     public int buckets() {
         return buckets;
+    }
+
+    /** Whether it is a part of one key that is too heavy for a node. */
+    public boolean isOfKey() {
+        return isOfKey;
     }
 
     /** The nodes that keep its copies, at least one; the first of which processes it. */

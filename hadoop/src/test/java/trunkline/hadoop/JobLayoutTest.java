@@ -21,7 +21,8 @@ class JobLayoutTest {
                                 split("bucket-2-of-4@c+a", 30, "a", "c"),
                                 split("bucket-2-of-4@c+a", 1, "a", "c"),
                                 split("bucket-1-of-4@b+c", 5, "c", "b")),
-                        2)
+                        2,
+                        false)
                 .layout()
                 .orElseThrow();
         assertEquals(List.of("c", "a"), layout.ofReduce(0));
@@ -37,15 +38,30 @@ class JobLayoutTest {
                 split("bucket-0-of-2@a+b", 1, "x", "b"),
                 split("bucket-1-of-2@a+b", 1, "x", "y"),
                 split("bucket-1-of-2-key-0-part-1@c", 9, "c"));
-        JobLayout layout = JobLayout.of(splits, 2).layout().orElseThrow();
+        JobLayout layout = JobLayout.of(splits, 2, false).layout().orElseThrow();
         assertEquals(List.of("b"), layout.ofMap(0));
         assertEquals(List.of("x", "y"), layout.ofMap(1));
         assertEquals(List.of("c"), layout.ofReduce(1), "a heavy key's part weighs most");
     }
 
     @Test
+    void whatACombinerLeavesOfAHeavyKeyGoesToTheOtherKeysOfItsPartition() {
+        List<Split> splits = List.of(
+                split("bucket-0-of-2@a+b", 5, "a", "b"),
+                split("bucket-0-of-2-key-0-part-0@c+b", 90, "c", "b"),
+                split("bucket-0-of-2-key-0-part-1@b+c", 80, "b", "c"),
+                split("bucket-1-of-2-key-1-part-0@a+c", 30, "a", "c"),
+                split("bucket-1-of-2-key-1-part-1@b+c", 40, "b", "c"));
+        JobLayout combined = JobLayout.of(splits, 2, true).layout().orElseThrow();
+        assertEquals(List.of("a", "b"), combined.ofReduce(0));
+        assertEquals(List.of("b", "c"), combined.ofReduce(1), "there are no other keys");
+        JobLayout all = JobLayout.of(splits, 2, false).layout().orElseThrow();
+        assertEquals(List.of("c", "b"), all.ofReduce(0), "without a combiner all bytes travel");
+    }
+
+    @Test
     void aPartitionWithoutDataMayBeReducedAnywhere() {
-        JobLayout layout = JobLayout.of(List.of(split("bucket-0-of-2@a", 1, "a")), 2)
+        JobLayout layout = JobLayout.of(List.of(split("bucket-0-of-2@a", 1, "a")), 2, true)
                 .layout()
                 .orElseThrow();
         assertEquals(List.of(), layout.ofReduce(1));
@@ -54,13 +70,13 @@ class JobLayoutTest {
     @Test
     void whatIsNotLaidOutForTheJobIsSaid() {
         List<Split> of6 = List.of(split("bucket-0-of-6@a", 1, "a"));
-        String reason = JobLayout.of(of6, 4).reason();
+        String reason = JobLayout.of(of6, 4, false).reason();
         assertTrue(reason.contains("6 buckets") && reason.contains("mapreduce.job.reduces=6"), reason);
-        assertTrue(JobLayout.of(of6, 3).layout().isPresent());
-        assertTrue(JobLayout.of(of6, 0).reason().contains("no reducers"));
-        assertTrue(JobLayout.of(List.of(), 1).reason().contains("no input"));
-        assertTrue(JobLayout.of(List.of(split("part-0", 1)), 1).reason().contains("part-0"));
+        assertTrue(JobLayout.of(of6, 3, false).layout().isPresent());
+        assertTrue(JobLayout.of(of6, 0, false).reason().contains("no reducers"));
+        assertTrue(JobLayout.of(List.of(), 1, false).reason().contains("no input"));
+        assertTrue(JobLayout.of(List.of(split("part-0", 1)), 1, false).reason().contains("part-0"));
         List<Split> two = List.of(split("bucket-0-of-6@a", 1, "a"), split("bucket-0-of-3@a", 1, "a"));
-        assertTrue(JobLayout.of(two, 3).reason().contains("of 6 and of 3"));
+        assertTrue(JobLayout.of(two, 3, false).reason().contains("of 6 and of 3"));
     }
 }

@@ -44,6 +44,9 @@ public final class LocalityAllocator extends RMContainerAllocator {
     /** Reducers that may run anywhere; between those of Hadoop's reducers (10) and maps (20). */
     private static final Priority LOOSE_REDUCE = Priority.newInstance(11);
 
+    /** The combiner's class of a job by the older interface; Hadoop has no name for it. */
+    private static final String OLD_COMBINER = "mapred.combiner.class";
+
     private static final int ATTEMPTS_OF_AN_APP_MASTER = 1000;
 
     private JobLayout layout;
@@ -65,8 +68,11 @@ public final class LocalityAllocator extends RMContainerAllocator {
         waiting = new Waiting<>(conf.getLong(FALLBACK_MS, DEFAULT_FALLBACK_MS));
         JobLayout.Result found;
         try {
+            boolean combines = conf.get(MRJobConfig.COMBINE_CLASS_ATTR) != null || conf.get(OLD_COMBINER) != null;
             found = JobLayout.of(
-                    JobSplits.read(conf, getContext().getApplicationID()), conf.getInt(MRJobConfig.NUM_REDUCES, 1));
+                    JobSplits.read(conf, getContext().getApplicationID()),
+                    conf.getInt(MRJobConfig.NUM_REDUCES, 1),
+                    combines);
         } catch (IOException | RuntimeException error) {
             // A job that cannot be placed is still a job.
             LOG.warn("Placement by key is off for this job: its splits cannot be read", error);
