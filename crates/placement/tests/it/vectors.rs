@@ -3,7 +3,9 @@
 //! `tests/vectors/engines.tsv` has hash, type, key, number of buckets and bucket. It was printed by the programs beside
 //! it: `tests/vectors/README.md` says how.
 
-use placement::{Bucketing, BucketingError, Engine, Hash, KeyRule, KeyType, Layout, Profile, Value, python_hash_of_text};
+use placement::{
+    Bucketing, BucketingError, Engine, Hash, KeyRule, KeyType, Layout, Profile, Value, python_hash_of_text,
+};
 use std::collections::BTreeMap;
 
 fn hash_of(name: &str) -> Hash {

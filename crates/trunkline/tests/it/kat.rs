@@ -266,7 +266,10 @@ fn what_cannot_be_planned_is_refused_with_its_reason() {
         (&["visits.tsv", "--nodes", "4", "--type", "int"], &["`user-0`", "type int"]),
         (&["empty", "--nodes", "4"], &["no records", "no bytes"]),
         (&["image", "--nodes", "4"], &["binary", "byte 8 is 0"]),
-        (&["chance", "--nodes", "4"], &["chance: it is binary (byte", "not UTF-8", "control characters", "SequenceFile"]),
+        (
+            &["chance", "--nodes", "4"],
+            &["chance: it is binary (byte", "not UTF-8", "control characters", "SequenceFile"],
+        ),
         (&["chance", "--nodes", "4", "--key", "column:1"], &["it is binary"]),
         (&["chance.gz", "--nodes", "4", "--sample", "0.5"], &["chance.gz: it is binary"]),
         (&["sequence", "--nodes", "4"], &["sequence: it is broken at byte 31"]),
