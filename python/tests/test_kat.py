@@ -40,7 +40,10 @@ def test_plans_are_the_programs(visits: Path, program: Program, tmp_path: Path) 
             + ["--block", "1 MB", "--rate", "10 Mbit/s"],
         ),
         ({"nodes": 8, "combiner": True, "value": 8}, [*"--nodes 8 --combiner --value 8".split()]),
-        ({"nodes": 4, "second": "column:2", "second_copies": 2}, [*"--nodes 4 --second column:2 --second-copies 2".split()]),
+        (
+            {"nodes": 4, "second": "column:2", "second_copies": 2},
+            [*"--nodes 4 --second column:2 --second-copies 2".split()],
+        ),
         ({"nodes": 1, "key": "column:1:\t", "hash": "bucket", "engine": "iceberg"}, None),
     ]
     for number, (given, words) in enumerate(asked):

@@ -248,8 +248,8 @@ def plan(
         layout: what is laid out: `whole` records by their first key, `split`, a record for each key with its value,
             or `projected`, the keys alone.
         value: bytes of the value that the job emits with each key, up to 2^30; the whole record where left out.
-        combiner: the job has a combiner, or combines on the map side as Spark's `reduceByKey`: what it leaves is counted,
-            of all records, and keys too heavy for a node are split.
+        combiner: the job has a combiner, or combines on the map side as Spark's `reduceByKey`: what it leaves is
+            counted, of all records, and keys too heavy for a node are split.
         present: the data are in HDFS already, and are written anew.
         second: another key for the same data: one of the copies is a second file, laid out by it.
         second_type: its type; `key_type` where left out.

@@ -2,7 +2,7 @@
 
 use crate::asked::Asked;
 use crate::plan::Planned;
-use placement::{Bucketing, Engine, Hash, KeyRule, KeyType, Node, Part, Plan, SplitKey};
+use placement::{Bucketing, Engine, Hash, KeyRule, KeyType, Layout, Node, Part, Plan, SplitKey};
 use runs::Error;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -13,20 +13,20 @@ const VERSION: u64 = 1;
 
 /// The plan's text: all layouts. Bytes are those of what was read.
 pub fn text(found: &Planned) -> String {
-    let mut value = layout(&found.placed.plan, &found.rule.to_string(), found.asked.layout.name());
+    let mut value = layout(&found.placed.plan, &found.rule.to_string(), &found.asked);
     value["trunkline_plan"] = VERSION.into();
     value["engine"] = found.asked.engine.name().into();
     value["bytes"] = found.scanned.bytes.into();
     value["bytes_read"] = found.profile.bytes.into();
     value["nodes"] = json!(found.placed.plan.nodes());
     if let Some(second) = &found.second {
-        value["second"] = layout(&second.planned.plan, &second.rule.to_string(), found.asked.layout.name());
+        value["second"] = layout(&second.planned.plan, &second.rule.to_string(), &found.asked);
     }
     format!("{value}\n")
 }
 
 /// What a file of the data is like: its key, and the nodes of each bucket and of each part of a split key.
-fn layout(plan: &Plan, rule: &str, layout: &str) -> Value {
+fn layout(plan: &Plan, rule: &str, asked: &Asked) -> Value {
     let bucketing = plan.bucketing();
     let buckets = plan.parts().iter().filter(|part| part.of_key.is_none());
     let parts_of = |number: u32| {
@@ -42,7 +42,8 @@ fn layout(plan: &Plan, rule: &str, layout: &str) -> Value {
         "key_type": bucketing.key_type().name(),
         "hash": bucketing.hash().name(),
         "replicas": plan.replicas(),
-        "layout": layout,
+        "layout": asked.layout.name(),
+        "value": asked.value,
         "buckets": buckets.map(|part| json!({ "bytes": part.bytes, "nodes": part.group })).collect::<Vec<_>>(),
         "split": split.collect::<Vec<_>>(),
     })
@@ -55,8 +56,10 @@ pub struct Kept {
     pub rule: KeyRule,
     /// Who runs the job.
     pub engine: Engine,
-    /// "whole", "split" or "projected".
-    pub layout: String,
+    /// What is laid out.
+    pub layout: Layout,
+    /// Bytes of the value that stands with each key; `None` is the whole record.
+    pub value: Option<u64>,
     /// Which node keeps which records.
     pub plan: Plan,
 }
@@ -77,9 +80,10 @@ pub fn open(path: &Path, text: &str) -> Result<Kept, Error> {
     let buckets = u32::try_from(buckets).ok().filter(|count| (1..=1_000_000).contains(count));
     let buckets = buckets.ok_or_else(|| wrong("it has no buckets, or more than a million"))?;
     let bucketing = Bucketing::new(engine, Some(hash), key_type, buckets).map_err(|error| wrong(&error.to_string()))?;
-    let layout = word("layout")?.to_owned();
+    let layout = Layout::ALL.into_iter().find(|layout| Some(layout.name()) == value["layout"].as_str());
+    let layout = layout.ok_or_else(|| wrong("its layout is none"))?;
     let plan = parts(path, &value, bucketing)?;
-    Ok(Kept { rule, engine, layout, plan })
+    Ok(Kept { rule, engine, layout, value: value["value"].as_u64(), plan })
 }
 
 /// An earlier plan.

@@ -88,8 +88,14 @@ pub(crate) fn judge(
         return Verdict::No(format!(
             "a record has {keys:.1} keys and can stand with one of them. Whole records by their first key save {:.1} % \
              of the exchange; after a combiner, by their rarest key, they save {removed:.0} % of its pairs at best. \
-             --layout split gives each key a record of its own",
-            saving.share() * 100.0
+             {}",
+            saving.share() * 100.0,
+            match asked.value {
+                None => "--layout split gives each key a copy of the record",
+                Some(_) =>
+                    "--layout projected keeps the keys alone, of which a job makes its values; --layout split \
+                            gives each key a record of its own with its value",
+            }
         ));
     }
     match saving.runs {

@@ -214,8 +214,8 @@ impl Plan {
         &self.parts
     }
 
-    /// Where a key belongs: its bucket, and its place in the list of split keys if it is one of them; `None` if it is no
-    /// value of the type.
+    /// Where a key belongs: its bucket, and its place in the list of split keys if it is one; `None` if it is no value
+    /// of the type.
     #[inline]
     pub fn of_key(&self, key: &[u8]) -> Option<(u32, Option<u32>)> {
         let bucket = self.bucketing.bucket(key)?;

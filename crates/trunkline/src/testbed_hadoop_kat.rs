@@ -66,8 +66,8 @@ pub fn run(args: &Run, job: Job, cluster: &Running, scenario: &Scenario, target:
     if args.json { emit(&text) } else { emit(&summary(&stock, &placed, target)) }
 }
 
-/// The plan of a job's words: as many buckets as reducers, and no key split. Without a combiner each word of a part would
-/// travel; with one each part would be a map of its own, and those of a few megabytes a node are too small for that.
+/// The plan of a job's words: as many buckets as reducers, and no key split. Without a combiner each word of a part
+/// would travel; with one each part would be a map of its own, which a few megabytes a node are too small for.
 fn plan(job: &Job, cluster: &Running, scenario: &Scenario, reducers: u32) -> Result<Placed, Failure> {
     let nodes: Vec<Node> = cluster.hosts().iter().skip(1).map(|host| Node::named(host.name())).collect();
     let bucketing = Bucketing::new(Engine::MapReduce, None, KeyType::Text, reducers)

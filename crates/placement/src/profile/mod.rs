@@ -20,8 +20,6 @@ use thiserror::Error;
 const COUNTERS: usize = 4096;
 /// Keys of a record that are looked up together.
 const TOGETHER: usize = 1024;
-/// A separator and a line end beside a pair that is a record of its own.
-const BETWEEN: u64 = 2;
 /// Bytes of a record that a message shows.
 const SHOWN: usize = 160;
 
@@ -225,7 +223,7 @@ impl<H: Hint> Profile<H> {
         let pair = self.bucketing.key_type().fixed_bytes().unwrap_or(own) + self.value.unwrap_or(length);
         let stored = match self.layout {
             Layout::Whole => length,
-            Layout::Split => pair + BETWEEN,
+            Layout::Split => self.split(own, length),
             Layout::Projected => own + 1,
         };
         let bucket = self.bucket(hash, stored, || (text, range), record)?;
@@ -299,7 +297,7 @@ impl<H: Hint> Profile<H> {
                 for (number, hash) in hashes.iter().enumerate() {
                     let stored = match layout {
                         Layout::Projected => key(number).1.len() as u64 + 1,
-                        _ => pair(number) + BETWEEN,
+                        _ => self.split(key(number).1.len() as u64, length),
                     };
                     let bucket = self.bucket(*hash, stored, || key(number), record)?;
                     self.store(bucket, stored);
@@ -316,6 +314,12 @@ impl<H: Hint> Profile<H> {
             let task = begin / combiner.block;
             hashes.iter().enumerate().for_each(|(number, hash)| combiner.native.add(*hash, task, pair(number)));
         }
+    }
+
+    /// Bytes of a record of its own for a key of so many: key, tab, and its value's line or that of the whole record.
+    #[inline]
+    fn split(&self, key: u64, length: u64) -> u64 {
+        key + 1 + self.value.map_or(length, |value| value + 1)
     }
 
     #[inline]

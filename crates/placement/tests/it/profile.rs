@@ -329,7 +329,8 @@ proptest! {
                 let pair = own + value.unwrap_or(length);
                 let kept = match layout {
                     Layout::Whole => if number == 0 { length } else { 0 },
-                    Layout::Split => pair + 2,
+                    // Key, tab and value, each a line; the whole record has its line's end already.
+                    Layout::Split => own + 1 + value.map_or(length, |value| value + 1),
                     Layout::Projected => own + 1,
                 };
                 exchange += pair;

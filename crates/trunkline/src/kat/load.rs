@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::interrupt::STOP;
 use crate::kat_args::KatLoad;
 use crate::progress::ByteMeter;
-use placement::{Filled, Keys, ScanError};
+use placement::{Filled, Keys, Layout, ScanError};
 use records::{Error, Format, Sample, Sink, Source, read_stream};
 use runs::Clock;
 use serde_json::{Value, json};
@@ -132,6 +132,12 @@ fn fits(look: &Look, manifest: &Value, placed: &Placed, folder: &str) -> Result<
             let before: Value = serde_json::from_str(text).unwrap_or(Value::Null);
             if !placed.is_of(&before) {
                 return Err(Failure::Input(format!("{folder} holds a load by another plan: name a new folder")));
+            }
+            if before["schema"] != manifest["schema"] && look.loaded.is_none() && !placed.plan.split().is_empty() {
+                return Err(Failure::Input(format!(
+                    "{folder} holds a part of a load by an earlier version, which had other records in the parts of \
+                     split keys: name a new folder"
+                )));
             }
             if before["files"] != manifest["files"] {
                 return Err(Failure::Input(format!("{folder} holds a load of other files: {}", before["files"])));
@@ -294,7 +300,7 @@ impl Sink for Writer<'_> {
         let mut sent = 0;
         let mut is_keyless = false;
         let found = placed.of_record(record, self.number, keys, filled, |place, key, bytes| {
-            is_keyless = key.is_empty() && !placed.is_projected;
+            is_keyless = key.is_empty() && placed.layout == Layout::Whole;
             if let Some(counted) = counted {
                 counted.parts[place].0 += 1;
                 counted.parts[place].1 += bytes.len() as u64 + 1;

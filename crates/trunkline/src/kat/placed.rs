@@ -4,7 +4,7 @@ use super::cluster::Look;
 use crate::failure::Failure;
 use crate::interrupt::STOP;
 use ::kat::{Kept, open_plan};
-use placement::{Engine, Filled, Hint, KeyRule, Keys, Part, Plan};
+use placement::{Engine, Filled, Hint, KeyRule, Keys, Layout, Part, Plan};
 use runs::Inputs;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -17,8 +17,8 @@ const LONGEST_NAME: usize = 255;
 pub struct Placed {
     /// The plan.
     pub plan: Plan,
-    /// A record is its key alone.
-    pub is_projected: bool,
+    /// What is written of a record.
+    pub layout: Layout,
     /// How keys are found in what is loaded.
     pub rule: KeyRule,
     /// The type of keys for Hadoop's own partitioner, or "none" where another engine runs the jobs.
@@ -41,18 +41,14 @@ impl Placed {
 
     /// A plan that is known, whose file is that path, by its digest.
     pub fn of(kept: Kept, path: &Path, digest: String) -> Result<Self, Failure> {
-        let Kept { rule, engine, layout, plan } = kept;
-        let is_projected = match layout.as_str() {
-            "whole" => false,
-            "projected" => true,
-            _ => {
-                return Err(Failure::Input(format!(
-                    "{} is a plan by layout {layout}: what value stands with each key is the job's own. Records are \
-                     loaded whole, or as their keys alone (kat plan --layout whole, projected)",
-                    path.display()
-                )));
-            }
-        };
+        let Kept { rule, engine, layout, value, plan } = kept;
+        if let (Layout::Split, Some(value)) = (layout, value) {
+            return Err(Failure::Input(format!(
+                "{} is a plan by layout split with values of {value} bytes, which the job's own map makes. Without \
+                 --value whole records stand with each key; --layout projected has the keys alone",
+                path.display()
+            )));
+        }
         if matches!(rule, KeyRule::Own | KeyRule::Field(_)) {
             return Err(Failure::Input(format!(
                 "{} finds keys by {rule}: what is loaded is text, a record a line",
@@ -68,7 +64,7 @@ impl Placed {
         });
         let first_of_key = first_of_key.collect();
         let judged_type = if engine == Engine::MapReduce { plan.bucketing().key_type().name() } else { "none" };
-        Ok(Self { plan, is_projected, rule, judged_type, names, first_of_key, digest })
+        Ok(Self { plan, layout, rule, judged_type, names, first_of_key, digest })
     }
 
     /// A plan that no file has, of whole records.
@@ -77,7 +73,7 @@ impl Placed {
         let groups = plan.parts().iter().flat_map(|part| part.group.iter().chain([&u32::MAX]));
         let bytes: Vec<u8> = groups.flat_map(|node| node.to_be_bytes()).collect();
         let digest = blake3::hash(&bytes).to_hex().to_string();
-        Self::of(Kept { rule, engine, layout: "whole".to_owned(), plan }, Path::new("the plan"), digest)
+        Self::of(Kept { rule, engine, layout: Layout::Whole, value: None, plan }, Path::new("the plan"), digest)
     }
 
     /// The place of a part in the list of all.
@@ -100,23 +96,43 @@ impl Placed {
         mut take: impl FnMut(usize, &[u8], &[u8]),
     ) -> Result<(), Failure> {
         self.rule.keys(record, keys);
-        let mut of_key = |key: &[u8], bytes: &[u8]| {
-            self.plan.part_of(key, bytes.len() as u64 + 1, filled).map(|part| self.place(part)).ok_or_else(|| {
+        let mut of_key = |key: &[u8], bytes: usize| {
+            self.plan.part_of(key, bytes as u64 + 1, filled).map(|part| self.place(part)).ok_or_else(|| {
                 let (key, of) = (String::from_utf8_lossy(key), self.plan.bucketing().key_type());
                 Failure::Input(format!("key `{key}` is no value of type {of}; its record: {}", shown(record)))
             })
         };
-        if self.is_projected {
-            for key in keys.iter(record) {
-                take(of_key(key, key)?, key, key);
+        match self.layout {
+            Layout::Whole => match keys.iter(record).next() {
+                Some(key) => take(of_key(key, record.len())?, key, record),
+                None => take((number % u64::from(self.plan.bucketing().buckets())) as usize, b"", record),
+            },
+            Layout::Projected => {
+                for key in keys.iter(record) {
+                    take(of_key(cut(key, b"\r\n", record)?, key.len())?, key, key);
+                }
             }
-            return Ok(());
-        }
-        match keys.iter(record).next() {
-            Some(key) => take(of_key(key, record)?, key, record),
-            None => take((number % u64::from(self.plan.bucketing().buckets())) as usize, b"", record),
+            Layout::Split => {
+                let mut pair = Vec::new();
+                for key in keys.iter(record) {
+                    pair.clear();
+                    pair.extend_from_slice(cut(key, b"\t\r\n", record)?);
+                    pair.push(b'\t');
+                    pair.extend_from_slice(record);
+                    take(of_key(key, pair.len())?, key, &pair);
+                }
+            }
         }
         Ok(())
+    }
+
+    /// How keys are found in what is written.
+    pub const fn written_rule(&self) -> &KeyRule {
+        match self.layout {
+            Layout::Whole => &self.rule,
+            Layout::Projected => &KeyRule::Line,
+            Layout::Split => &KeyRule::FirstTab,
+        }
     }
 
     /// Whether the cluster is the plan's: all nodes are there, and groups keep to HDFS's rule for racks.
@@ -171,9 +187,9 @@ impl Placed {
         Ok(())
     }
 
-    /// What a load of these files is known by.
+    /// What a load of these files is known by. The schema is raised when the same records come to stand in other parts.
     pub fn manifest(&self, files: &[String]) -> Value {
-        json!({ "schema": 1, "plan": self.digest, "files": files })
+        json!({ "schema": 2, "plan": self.digest, "files": files })
     }
 
     /// Whether a manifest in HDFS is of this plan.
@@ -185,6 +201,18 @@ impl Placed {
     pub fn by_name(&self) -> BTreeMap<&str, usize> {
         self.names.iter().map(String::as_str).zip(0..).collect()
     }
+}
+
+/// The key, if none of these bytes is in it: what is written would be cut there.
+fn cut<'a>(key: &'a [u8], at: &[u8], record: &[u8]) -> Result<&'a [u8], Failure> {
+    if key.iter().any(|byte| at.contains(byte)) {
+        return Err(Failure::Input(format!(
+            "key {:?} has a tab or an end of line in it, where readers of what is written would cut it; its record: {}",
+            String::from_utf8_lossy(key),
+            shown(record)
+        )));
+    }
+    Ok(key)
 }
 
 /// The name of a part's file, which says on which nodes its blocks belong.

@@ -7,7 +7,7 @@ use crate::failure::Failure;
 use crate::interrupt::STOP;
 use crate::kat_args::KatVerify;
 use crate::progress::ByteMeter;
-use placement::{Hint, KeyRule, Keys, Records, TooLong};
+use placement::{Hint, Keys, Records, TooLong};
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::io::{self, Read};
@@ -119,8 +119,7 @@ fn records(
     let Some(mut from) = call.output() else { return Err(Failure::Internal("a client without output".to_owned())) };
     let meter = ByteMeter::new(look.files.values().map(|file| file.length).sum(), quiet);
     let broken = |error: io::Error| Failure::RealJob(format!("{folder} cannot be read to its end: {error}"));
-    let line = KeyRule::Line;
-    let rule = if placed.is_projected { &line } else { &placed.rule };
+    let rule = placed.written_rule();
     let buckets = placed.plan.bucketing().buckets();
     let (mut keys, mut judged) = (Keys::new(), Ok(()));
     let (mut astray, mut first) = (0_u64, String::new());

@@ -223,7 +223,7 @@ fn a_plan_goes_on_from_an_earlier_one_when_a_node_comes() {
         Some(5),
         "it is there"
     );
-    let error = scratch.refused(&["visits.tsv", "--nodes", "x,y", "--previous", "plan.json"]);
+    let error = scratch.refused(&["visits.tsv", "--nodes", "x,y", "--previous", "plan.json", "--combiner"]);
     assert!(error.contains("worker-1") && error.contains("x, y"), "{error}");
     let error = scratch.refused(&["visits.tsv", "--nodes", "8", "--previous", "plan.json", "--engine", "spark"]);
     assert!(error.contains("hash-partitioner, not by murmur3"), "{error}");

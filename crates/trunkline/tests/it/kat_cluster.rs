@@ -1,6 +1,7 @@
 //! `trunkline kat load` and `verify` before a cluster that is only played: a script answers as the Java class does.
 //! What the class itself does is tested in `hadoop/`, and both together by `testbed hadoop run --kat`.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
@@ -139,8 +140,12 @@ fn records_of_a_split_key_may_stand_in_any_part_of_it() {
         let node = ["a", "b"][split["parts"][part]["nodes"][0].as_u64().expect("a node") as usize];
         (format!("bucket-{:05}-of-00003-key-0-part-{part}@{node}", split["bucket"].as_u64().expect("a bucket")), node)
     };
+    let digest = blake3::hash(&text).to_hex();
+    let nodes = "printf 'node\\ta\\t/d\\t9\\nnode\\tb\\t/d\\t9\\n';";
+    scratch.cluster(&format!("{nodes} printf 'manifest\\t{{\"schema\":1,\"plan\":\"{digest}\"}}\\n'"));
+    assert!(scratch.load(2).contains("a part of a load by an earlier version"));
     let verify = |files: &[(usize, &str)], records: u32| {
-        let mut look = "printf 'node\\ta\\t/d\\t9\\nnode\\tb\\t/d\\t9\\n'; ".to_owned();
+        let mut look = nodes.to_owned();
         let mut read = Vec::new();
         for (part, content) in files {
             let (name, node) = name(*part);
@@ -151,7 +156,6 @@ fn records_of_a_split_key_may_stand_in_any_part_of_it() {
             read.extend_from_slice(content.as_bytes());
         }
         fs::write(scratch.0.join("read"), read).expect("written");
-        let digest = blake3::hash(&text).to_hex();
         look += &format!("printf 'manifest\\t{{\"plan\":\"{digest}\"}}\\nloaded\\t{{\"stored\":{records}}}\\n'");
         scratch.cluster(&format!("case $2 in look) {look} ;; read) cat read ;; judge) cat >/dev/null ;; esac"));
         scratch.kat(&["verify", "plan.json", "/data/x", "--hadoop", "./hadoop", "--quiet"])
@@ -166,10 +170,78 @@ fn records_of_a_split_key_may_stand_in_any_part_of_it() {
     );
 }
 
+/// What the writer is told, as files: frames of their names (F), of records with their keys (R), and of the end (C).
+fn written(mut frames: &[u8]) -> BTreeMap<String, Vec<u8>> {
+    fn take<'a>(frames: &mut &'a [u8], bytes: usize) -> &'a [u8] {
+        let (taken, rest) = frames.split_at(bytes);
+        *frames = rest;
+        taken
+    }
+    fn number(frames: &mut &[u8], bytes: usize) -> usize {
+        take(frames, bytes).iter().fold(0, |number, byte| number << 8 | usize::from(*byte))
+    }
+    let (mut names, mut files) = (BTreeMap::new(), BTreeMap::<String, Vec<u8>>::new());
+    while let [tag, ..] = take(&mut frames, 1) {
+        let file = if *tag == b'C' { break } else { number(&mut frames, 4) };
+        if *tag == b'F' {
+            let length = number(&mut frames, 2);
+            names.insert(file, String::from_utf8_lossy(take(&mut frames, length)).into_owned());
+            take(&mut frames, 8);
+        } else {
+            let key = number(&mut frames, 4);
+            take(&mut frames, key);
+            let length = number(&mut frames, 4);
+            let content = files.entry(names[&file].clone()).or_default();
+            content.extend_from_slice(take(&mut frames, length));
+            content.push(b'\n');
+        }
+    }
+    files
+}
+
+/// Each key of a record gets a line of its own: key, tab, the record. The first tab parts them again.
+#[test]
+fn a_layout_of_split_records_has_each_record_with_each_of_its_keys() {
+    let scratch = Scratch::new("split", &["--replicas", "1", "--layout", "split", "--key", "tokens"]);
+    let said_of = "printf 'w\\tx\\t0\\t1\\t1\\t0\\n%.0s' 1 2 3";
+    let probe = "probe) shift 3; for node; do printf 'probe\\t%s\\t%s\\n' $node $node; done ;;";
+    scratch.cluster(&format!("{NODES} {probe} write) cat > written; {said_of} ;; *) cat >/dev/null ;; esac"));
+    scratch.load(0);
+    let files = written(&fs::read(scratch.0.join("written")).expect("frames"));
+    let mut lines: Vec<&str> = Vec::new();
+    files.values().for_each(|content| lines.extend(std::str::from_utf8(content).expect("text").lines()));
+    lines.sort_unstable();
+    assert_eq!(lines, ["1\tbe\t1", "2\tto\t2", "be\tbe\t1", "to\tto\t2"]);
+
+    let mut read = Vec::new();
+    let mut look = "printf 'node\\ta\\t/d\\t9\\nnode\\tb\\t/d\\t9\\n'; ".to_owned();
+    for (name, content) in &files {
+        let node = name.split('@').next_back().expect("a node");
+        look += &format!("printf 'file\\t{name}\\t{}\\t1\\t{node}\\n'; ", content.len());
+        read.extend_from_slice(&(name.len() as u16).to_be_bytes());
+        read.extend_from_slice(name.as_bytes());
+        read.extend_from_slice(&(content.len() as u64).to_be_bytes());
+        read.extend_from_slice(content);
+    }
+    fs::write(scratch.0.join("read"), read).expect("written");
+    let digest = blake3::hash(&fs::read(scratch.0.join("plan.json")).expect("a plan")).to_hex();
+    look += &format!("printf 'manifest\\t{{\"plan\":\"{digest}\"}}\\nloaded\\t{{\"stored\":4}}\\n'");
+    scratch.cluster(&format!("case $2 in look) {look} ;; read) cat read ;; judge) cat >/dev/null ;; esac"));
+    let verified = scratch.kat(&["verify", "plan.json", "/data/x", "--hadoop", "./hadoop", "--quiet"]);
+    assert_eq!(verified.status.code(), Some(0), "{}", said(&verified));
+}
+
 #[test]
 fn what_cannot_be_loaded_is_refused_before_a_cluster_is_asked() {
-    let scratch = Scratch::new("input", &["--replicas", "1", "--layout", "split"]);
-    assert!(scratch.load(2).contains("by layout split"));
+    let scratch = Scratch::new("input", &["--replicas", "1", "--layout", "split", "--value", "4"]);
+    let error = scratch.load(2);
+    assert!(error.contains("by layout split with values of 4 bytes") && error.contains("projected"), "{error}");
+    // A key that the reader of what is written would cut.
+    let scratch = Scratch::new("cut", &["--replicas", "1", "--layout", "split", "--key", "regex:.*"]);
+    let probe = "probe) shift 3; for node; do printf 'probe\\t%s\\t%s\\n' $node $node; done ;;";
+    scratch.cluster(&format!("{NODES} {probe} *) cat >/dev/null ;; esac"));
+    let error = scratch.load(2);
+    assert!(error.contains(r#"key "be\t1" has a tab"#), "{error}");
     let scratch = Scratch::new("binary", &["--replicas", "1"]);
     fs::write(scratch.0.join("in.tsv"), b"PAR1\0\0\0\0PAR1").expect("written");
     let error = scratch.load(2);

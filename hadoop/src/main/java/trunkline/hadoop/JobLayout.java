@@ -15,8 +15,8 @@ import java.util.Optional;
  * <p>The engine's partition of a key is its hash modulo the number of reducers, its bucket the same hash modulo the number
  * of buckets. So where buckets are a multiple of reducers, all keys of bucket b are in partition b modulo reducers.
  *
- * <p>A key that is too heavy for a node stands in parts on several. Its reducer merges what maps make of them. If the job has
- * a combiner that is little, and the reducer belongs to the other keys of its partition.
+ * <p>A key that is too heavy for a node stands in parts on several. Its reducer merges what maps make of them. If the job
+ * has a combiner that is little, and the reducer belongs to the other keys of its partition.
  */
 public final class JobLayout {
     /** A part of a file that one map reads. */
