@@ -110,6 +110,11 @@ impl<R: Read> Read for Counted<'_, R> {
 }
 
 fn lines(mut input: impl Read, sample: Sample, sink: &mut impl Sink, step: &mut Step<'_>) -> Result<u64, Error> {
+    // As much as of a file, however little a stream or a codec hands out at once.
+    let mut head = Vec::new();
+    (&mut input).take(LOOKED_AT as u64).read_to_end(&mut head)?;
+    check(&head)?;
+    let mut input = Cursor::new(head).chain(input);
     let (mut buffer, mut records) = (vec![0; BUFFER], Records::new());
     let (mut bytes, mut at) = (0, 0);
     let mut take = |lines: &[u8]| {
@@ -129,9 +134,6 @@ fn lines(mut input: impl Read, sample: Sample, sink: &mut impl Sink, step: &mut 
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error) => return Err(error.into()),
         };
-        if bytes == 0 {
-            check(&buffer[..read.min(LOOKED_AT)])?;
-        }
         records.feed_lines(&buffer[..read], &mut take)?;
         bytes += read as u64;
         if !step(read as u64) {
