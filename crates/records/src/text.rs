@@ -185,7 +185,7 @@ fn strange(head: &[u8]) -> Option<String> {
     let is_strange = |byte: &u8| matches!(byte, 0x0e..=0x1a | 0x7f);
     let count = head.iter().filter(|byte| is_strange(byte)).count();
     (count * MOST > head.len()).then(|| {
-        let first = head.iter().position(|byte| is_strange(byte)).unwrap_or(0);
+        let first = head.iter().position(is_strange).unwrap_or(0);
         format!(
             "byte {} is not UTF-8, and {count} of {} bytes are control characters that no text has, the first at byte \
              {first}",

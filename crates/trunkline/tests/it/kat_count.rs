@@ -1,9 +1,9 @@
 //! Counts what a job would send between nodes, from files: those that `kat load` has written, and the same data as HDFS
 //! has them natively.
 //!
-//! Nothing is asked of the planner. A record's partition is the one that Hadoop's own class has printed; where it stands
-//! is what the file's name says, as `KeyAwareBlockPlacementPolicy` reads it; who maps and reduces it is the rule of
-//! `JobLayout`; which map reads a record that crosses the end of a block is that of `LineRecordReader`.
+//! Nothing is asked of the planner. A record's partition is the one that Hadoop's own class has printed. Where it
+//! stands is what the file's name says, as `KeyAwareBlockPlacementPolicy` reads it. Who maps and reduces it is the rule
+//! of `JobLayout`. Which map reads a record that crosses the end of a block is that of `LineRecordReader`.
 
 use crate::kat::{Scratch, said};
 use std::collections::{BTreeMap, BTreeSet};
@@ -100,8 +100,8 @@ pub fn in_turn() -> Vec<usize> {
     (0..PARTITIONS).map(|partition| partition % NODES).collect()
 }
 
-/// What `kat load` has written, and where reducers follow it: the node that maps most bytes of a partition's buckets, by
-/// the lighter keys where maps combine those that are split.
+/// What `kat load` has written, and where reducers follow it: the node that maps most bytes of a partition's buckets,
+/// by the lighter keys where maps combine those that are split.
 pub struct Placed {
     pub files: Vec<Stored>,
     pub reducers: Vec<usize>,
@@ -109,14 +109,14 @@ pub struct Placed {
 
 /// A cluster that keeps what its client writes: eight nodes, each of which takes what is asked of it. The writer's
 /// answer has a line for each file.
-const CLUSTER: &str = r#"#!/bin/sh
+const CLUSTER: &str = r"#!/bin/sh
 case $2 in
   look) for node in 1 2 3 4 5 6 7 8; do printf 'node\tworker-%s\t/default-rack\t9\n' $node; done ;;
   probe) shift 3; for node; do printf 'probe\t%s\t%s\n' $node $node; done ;;
   write) cat >> frames; seq 1000 ;;
   *) cat > /dev/null ;;
 esac
-"#;
+";
 
 /// Loads a file by a plan for a job.
 pub fn placed(scratch: &Scratch, plan: &str, file: &str, block: usize, job: &Job) -> Placed {
