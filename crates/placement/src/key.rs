@@ -3,7 +3,7 @@
 use crate::json::{self, Step};
 use crate::words::words;
 use memchr::{memchr, memchr_iter};
-use regex::bytes::Regex;
+use regex::bytes::{CaptureLocations, Regex};
 use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
@@ -16,6 +16,7 @@ pub struct Keys {
     spans: Vec<Span>,
     own: Vec<u8>,
     room: String,
+    groups: Option<CaptureLocations>,
 }
 
 /// Where a key stands: 8 bytes, as a record of 16 MiB may have half as many keys.
@@ -269,11 +270,23 @@ impl Hint for KeyRule {
             }
             Self::Field(_) | Self::Own => {}
             Self::Regex(pattern) if pattern.captures_len() > 1 => {
-                for found in pattern.captures_iter(record) {
-                    if let Some(group) = found.get(1) {
-                        keys.push_part(group.range());
+                let held = keys.groups.take().filter(|groups| groups.len() == pattern.captures_len());
+                let mut groups = held.unwrap_or_else(|| pattern.capture_locations());
+                // As `captures_iter`, which makes room for the groups of each match anew.
+                let (mut at, mut last) = (0, None);
+                while at <= record.len() {
+                    let Some(found) = pattern.captures_read_at(&mut groups, record, at) else { break };
+                    if found.is_empty() && last == Some(found.end()) {
+                        at += 1;
+                        continue;
                     }
+                    if let Some((begin, end)) = groups.get(1) {
+                        keys.push_part(begin..end);
+                    }
+                    at = found.end();
+                    last = Some(at);
                 }
+                keys.groups = Some(groups);
             }
             Self::Regex(pattern) => {
                 pattern

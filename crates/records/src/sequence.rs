@@ -223,7 +223,8 @@ impl SequenceFile {
             }
         }
         let whole = length.saturating_sub(self.begin);
-        Ok(if covered == 0 { 0 } else { (reading.bytes as f64 * (whole as f64 / covered as f64)) as u64 })
+        // Where no piece has a marker, its own bytes are all that is known.
+        Ok(if covered == 0 { whole } else { (reading.bytes as f64 * (whole as f64 / covered as f64)) as u64 })
     }
 
     /// Records from a marker on up to the first marker at `end` or behind. Returns where that is.

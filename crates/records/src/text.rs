@@ -110,6 +110,11 @@ impl<R: Read> Read for Counted<'_, R> {
 }
 
 fn lines(mut input: impl Read, sample: Sample, sink: &mut impl Sink, step: &mut Step<'_>) -> Result<u64, Error> {
+    // As much as of a file, however little a stream or a codec hands out at once.
+    let mut head = Vec::new();
+    (&mut input).take(LOOKED_AT as u64).read_to_end(&mut head)?;
+    check(&head)?;
+    let mut input = Cursor::new(head).chain(input);
     let (mut buffer, mut records) = (vec![0; BUFFER], Records::new());
     let (mut bytes, mut at) = (0, 0);
     let mut take = |lines: &[u8]| {
@@ -129,9 +134,6 @@ fn lines(mut input: impl Read, sample: Sample, sink: &mut impl Sink, step: &mut 
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error) => return Err(error.into()),
         };
-        if bytes == 0 {
-            check(&buffer[..read.min(LOOKED_AT)])?;
-        }
         records.feed_lines(&buffer[..read], &mut take)?;
         bytes += read as u64;
         if !step(read as u64) {
@@ -154,7 +156,8 @@ pub fn check(head: &[u8]) -> Result<(), Error> {
     ];
     let refused = |what: &str| {
         Err(Error::Unread(format!(
-            "it is {what}; records are read from text, a record a line, and from SequenceFile, Avro and Parquet files"
+            "it is {what}; records are read from text, a record a line, and from SequenceFile, Avro and Parquet files, \
+             whose keys and values may be any bytes"
         )))
     };
     let found = known.iter().find(|(magic, _)| head.starts_with(magic));
@@ -163,6 +166,31 @@ pub fn check(head: &[u8]) -> Result<(), Error> {
         (Some(place), None) => refused(&format!("binary (byte {place} is 0)")),
         // A text may begin with these letters.
         (None, Some((_, what))) if !head.is_ascii() => refused(what),
-        (None, _) => Ok(()),
+        (None, _) => match strange(head) {
+            Some(what) => refused(&format!("binary ({what})")),
+            None => Ok(()),
+        },
     }
+}
+
+/// Why bytes without a 0 are no text, if they are none. Text in UTF-8 is text; text in another character set has hardly
+/// any of those control characters that neither end nor space lines, switch modes of a terminal, or stand between
+/// fields: Hive has 1 to 8 for that, ASCII 28 to 31. Of random bytes they are one in eighteen.
+fn strange(head: &[u8]) -> Option<String> {
+    /// A text with a damaged place here and there is a text.
+    const MOST: usize = 100;
+    let broken = std::str::from_utf8(head).err()?;
+    // A character may go on behind what is looked at.
+    broken.error_len()?;
+    let is_strange = |byte: &u8| matches!(byte, 0x0e..=0x1a | 0x7f);
+    let count = head.iter().filter(|byte| is_strange(byte)).count();
+    (count * MOST > head.len()).then(|| {
+        let first = head.iter().position(is_strange).unwrap_or(0);
+        format!(
+            "byte {} is not UTF-8, and {count} of {} bytes are control characters that no text has, the first at byte \
+             {first}",
+            broken.valid_up_to(),
+            head.len()
+        )
+    })
 }

@@ -108,14 +108,14 @@ impl Hash {
             Self::HashPartitioner => &[Text, Int, Long, Float, Double, Boolean, Bytes],
             Self::SparkMurmur3 => &[Text, Int, Long, Float, Double, Boolean, Bytes, Date, Timestamp],
             Self::SparkRdd => &[Text, Int, Long, Float, Double, Boolean],
-            Self::PySpark | Self::PySpark310 => &[Text, Int, Long, Bytes],
+            Self::PySpark | Self::PySpark310 => &[Text, Int, Long, Double, Boolean, Bytes],
             Self::HiveV1 | Self::HiveV2 => &[Text, Int, Long, Float, Double, Boolean, Date],
             Self::IcebergBucket => &[Text, Int, Long, Bytes, Date, Time, Timestamp, Uuid, Decimal],
         }
     }
 
-    /// The hash of a value before the remainder; `None` for a type that it does not know, or for a string that is not
-    /// UTF-8 where its characters count.
+    /// The hash of a value before the remainder; `None` for a type that it does not know, for a string that is not
+    /// UTF-8 where its characters count, or for NaN in Python, which has a hash of chance.
     #[inline]
     pub fn of(self, value: Value<'_>) -> Option<i64> {
         let hash: i32 = match self {
@@ -309,6 +309,8 @@ fn pyspark(value: Value<'_>, compressions: u32) -> Option<i64> {
         Value::Bytes(bytes) => Some(python::of_bytes(bytes, compressions)),
         Value::Int(value) => Some(python::int(i64::from(value))),
         Value::Long(value) => Some(python::int(value)),
+        Value::Double(value) => python::float(value),
+        Value::Boolean(value) => Some(i64::from(value)),
         _ => None,
     }
 }

@@ -27,11 +27,37 @@ pub fn of_bytes(bytes: &[u8], compressions: u32) -> i64 {
     not_an_error(sip(bytes, compressions) as i64)
 }
 
-/// `hash(int)`: the remainder by the Mersenne prime 2^61 - 1, with the number's sign.
+/// The Mersenne prime by which CPython reduces numbers (`_PyHASH_MODULUS`): equal numbers have equal hashes, whether
+/// they are integers or fractions.
+const PRIME: u64 = (1 << 61) - 1;
+
+/// `hash(int)`: the remainder by the prime, with the number's sign.
 pub fn int(value: i64) -> i64 {
-    const PRIME: u64 = (1 << 61) - 1;
-    let rest = (value.unsigned_abs() % PRIME) as i64;
-    not_an_error(if value < 0 { -rest } else { rest })
+    signed(value.unsigned_abs() % PRIME, value < 0)
+}
+
+/// `hash(float)`: mantissa times two to the exponent, reduced by the prime. `None` of NaN, whose hash is its place in
+/// memory since Python 3.10.
+pub fn float(value: f64) -> Option<i64> {
+    /// `_PyHASH_INF`.
+    const INFINITY: u64 = 314_159;
+    if value.is_nan() {
+        return None;
+    }
+    if value.is_infinite() {
+        return Some(signed(INFINITY, value < 0.0));
+    }
+    let bits = value.to_bits();
+    let (exponent, fraction) = ((bits >> 52 & 0x7ff) as i64, bits & ((1 << 52) - 1));
+    let mantissa = if exponent == 0 { fraction } else { fraction | 1 << 52 };
+    // 2^61 is 1 by this prime, so a power of two turns the mantissa's 61 bits round.
+    let turn = (exponent.max(1) - 1075).rem_euclid(61);
+    let turned = (mantissa << turn | mantissa >> (61 - turn)) & PRIME;
+    Some(signed(turned % PRIME, value < 0.0))
+}
+
+fn signed(rest: u64, negative: bool) -> i64 {
+    not_an_error(if negative { -(rest as i64) } else { rest as i64 })
 }
 
 /// -1 means an error in CPython, and no value has it as its hash.

@@ -6,11 +6,20 @@ use placement::{Hint, KeyRule, Keys};
 /// The first byte says how long the expression is; behind it is the record.
 #[test]
 fn expressions() {
-    let rules: Vec<KeyRule> =
-        ["first-tab", "column:2", "column:3:,", "tokens", "line", "json:$.a[*]", "regex:([a-z]+)="]
-            .iter()
-            .map(|text| text.parse().expect("a rule"))
-            .collect();
+    let rules: Vec<KeyRule> = [
+        "first-tab",
+        "column:2",
+        "column:3:,",
+        "tokens",
+        "line",
+        "json:$.a[*]",
+        "regex:([a-z]+)=",
+        "regex:(x*)",
+        "regex:a|(b?)",
+    ]
+    .iter()
+    .map(|text| text.parse().expect("a rule"))
+    .collect();
     let mut keys = Keys::new();
     bolero::check!().with_max_len(600).for_each(|input: &[u8]| {
         let Some((length, rest)) = input.split_first() else { return };
@@ -41,7 +50,7 @@ fn found(rule: &KeyRule, record: &[u8], keys: &mut Keys) -> Vec<Vec<u8>> {
     keys.iter(record).map(<[u8]>::to_vec).collect()
 }
 
-/// The keys by the standard library's ways of splitting.
+/// The keys by the standard library's ways of splitting, and by the iterators of regular expressions.
 fn plainly(rule: &KeyRule, record: &[u8]) -> Option<Vec<Vec<u8>>> {
     let space = |byte: &u8| b" \t\n\r\x0c".contains(byte);
     Some(match rule {
@@ -52,6 +61,12 @@ fn plainly(rule: &KeyRule, record: &[u8]) -> Option<Vec<Vec<u8>>> {
         }
         KeyRule::Tokens => record.split(space).filter(|word| !word.is_empty()).map(<[u8]>::to_vec).collect(),
         KeyRule::Line => vec![record.to_vec()],
+        // The rules here have a group each.
+        KeyRule::Regex(pattern) => pattern
+            .captures_iter(record)
+            .filter_map(|found| found.get(1))
+            .map(|group| group.as_bytes().to_vec())
+            .collect(),
         _ => return None,
     })
 }

@@ -26,6 +26,9 @@ fn each_rule_finds_its_keys() {
     assert_eq!(keys("regex:[0-9]+", "10 of 20"), ["10", "20"]);
     assert_eq!(keys("regex:x*", "abc"), [""; 0]);
     assert_eq!(keys("regex:a:(b)", "a:b"), ["b"]);
+    // An empty match that ends where the one before has ended is none.
+    assert_eq!(keys("regex:(x*)", "axxb"), ["", "xx", ""]);
+    assert_eq!(keys("regex:a|(b)", "aba"), ["b"]);
     assert_eq!(keys("tokens", "  the quick\tfox "), ["the", "quick", "fox"]);
     assert_eq!(keys("line", "all of it"), ["all of it"]);
     // Columns by name, and keys beside a record, are not in its text.

@@ -3,6 +3,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.*;
 import java.time.Instant;
 import java.time.LocalDate;
+import org.apache.spark.unsafe.Platform;
 import org.apache.spark.unsafe.hash.Murmur3_x86_32;
 import org.apache.spark.unsafe.types.UTF8String;
 
@@ -45,10 +46,15 @@ public final class SparkVectors {
           hash = Murmur3_x86_32.hashInt(Boolean.parseBoolean(key) ? 1 : 0, SEED);
           boxed = Boolean.valueOf(key).hashCode();
           break;
+        case "bytes": {
+          byte[] bytes = key.getBytes(StandardCharsets.UTF_8);
+          hash = Murmur3_x86_32.hashUnsafeBytes(bytes, Platform.BYTE_ARRAY_OFFSET, bytes.length, SEED);
+          break;
+        }
         case "date": hash = Murmur3_x86_32.hashInt((int) LocalDate.parse(key).toEpochDay(), SEED); break;
         case "timestamp": {
           // Spark's DateTimeUtils.instantToMicros.
-          Instant instant = Instant.parse(key);
+          Instant instant = Instant.parse(key.endsWith("Z") ? key : key + "Z");
           long micros = Math.addExact(Math.multiplyExact(instant.getEpochSecond(), 1_000_000L), instant.getNano() / 1000L);
           hash = Murmur3_x86_32.hashLong(micros, SEED);
           break;

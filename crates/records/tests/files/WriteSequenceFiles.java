@@ -81,7 +81,44 @@ public final class WriteSequenceFiles {
     write("key-float", keys(numbers, n -> new FloatWritable(n / 4f)), nothing, CompressionType.NONE, null);
     write("key-double", keys(numbers, n -> new DoubleWritable(n / 4d)), nothing, CompressionType.NONE, null);
     write("key-boolean", keys(numbers, n -> new BooleanWritable(n > 0)), nothing, CompressionType.NONE, null);
+    // The ends of each range, and what a fraction has beside numbers.
+    write("ends-text", texts("", "a", "gr\u00fc\u00dfe", "\ud83d\ude00", "a key that is longer than sixteen bytes"));
+    write("ends-bytes", new BytesWritable(), new BytesWritable(new byte[] {-1, 0, -128, 127, 10, 13, 9}),
+        new BytesWritable(new byte[] {1, 2, 3, 4}, 2));
+    write("ends-byte", new ByteWritable(Byte.MIN_VALUE), new ByteWritable(Byte.MAX_VALUE));
+    write("ends-short", new ShortWritable(Short.MIN_VALUE), new ShortWritable(Short.MAX_VALUE));
+    write("ends-int", new IntWritable(Integer.MIN_VALUE), new IntWritable(Integer.MAX_VALUE));
+    write("ends-long", new LongWritable(Long.MIN_VALUE), new LongWritable(Long.MAX_VALUE), new LongWritable(1L << 32));
+    write("ends-vint", new VIntWritable(Integer.MIN_VALUE), new VIntWritable(Integer.MAX_VALUE));
+    write("ends-vlong", new VLongWritable(Long.MIN_VALUE), new VLongWritable(Long.MAX_VALUE));
+    write("ends-float", floats(-0f, Float.NaN, Float.intBitsToFloat(0xffc00001), Float.POSITIVE_INFINITY,
+        Float.NEGATIVE_INFINITY, Float.MIN_VALUE, -Float.MAX_VALUE, 0.1f));
+    write("ends-double", doubles(-0d, Double.NaN, Double.longBitsToDouble(0xfff8000000000001L), Double.POSITIVE_INFINITY,
+        Double.NEGATIVE_INFINITY, Double.MIN_VALUE, -Double.MAX_VALUE, 0.1));
+
     write("key-null", nothing, keys(numbers, n -> new Text("n" + n)), CompressionType.NONE, null);
+  }
+
+  static void write(String name, Writable... keys) throws IOException {
+    Writable[] values = new Writable[keys.length];
+    java.util.Arrays.fill(values, NullWritable.get());
+    write(name, keys, values, CompressionType.NONE, null);
+  }
+
+  static Writable[] texts(String... values) {
+    return java.util.Arrays.stream(values).map(Text::new).toArray(Writable[]::new);
+  }
+
+  static Writable[] floats(float... values) {
+    Writable[] keys = new Writable[values.length];
+    for (int i = 0; i < values.length; i++) {
+      keys[i] = new FloatWritable(values[i]);
+    }
+    return keys;
+  }
+
+  static Writable[] doubles(double... values) {
+    return java.util.Arrays.stream(values).mapToObj(DoubleWritable::new).toArray(Writable[]::new);
   }
 
   static void text(String name, CompressionCodec codec) throws IOException {

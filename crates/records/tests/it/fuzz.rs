@@ -4,8 +4,9 @@
 use crate::support::{Collected, Scratch, file};
 use placement::{KeyRule, KeyType};
 use proptest::prelude::*;
-use records::{Codec, Error, Sample, Source};
+use records::{Codec, Error, Sample, Source, read_stream};
 use std::fs;
+use std::io::{self, Read, Write as _};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Reads bytes as a file, whole and in part: there are records, or an error that says something.
@@ -68,6 +69,40 @@ fn parquet() {
     bolero::check!().for_each(|input: &[u8]| {
         let length = (input.len() as u32).to_le_bytes();
         examine("any.parquet", &[b"PAR1\0", input, &length, b"PAR1"].concat());
+    });
+}
+
+/// Bytes that come few at a time.
+struct Few<'a>(&'a [u8]);
+
+impl Read for Few<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let few = buffer.len().min(7);
+        self.0.read(&mut buffer[..few])
+    }
+}
+
+/// Any bytes are lines or are refused, in UTF-8 without a 0 always lines: as a file, as a stream that hands out few at a
+/// time, and under a codec.
+#[test]
+fn text() {
+    let lines = |from: &mut dyn Read| {
+        let mut lines = Collected::by(KeyRule::Line);
+        read_stream(from, None, Sample::WHOLE, &mut lines, &mut |_| true).map(|_| lines.keys).map_err(|e| e.to_string())
+    };
+    bolero::check!().for_each(|input: &[u8]| {
+        // What is no format of its own, nor compressed.
+        let bytes = [b"a", input].concat();
+        examine("any.txt", &bytes);
+        let read = lines(&mut &bytes[..]);
+        assert_eq!(read, lines(&mut Few(&bytes)));
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        gzip.write_all(&bytes).expect("in memory");
+        assert_eq!(read, lines(&mut &gzip.finish().expect("in memory")[..]));
+        match std::str::from_utf8(&bytes) {
+            Ok(text) if !text.contains('\0') => assert_eq!(read.expect("lines").len(), text.lines().count()),
+            _ => assert!(read.map_or_else(|error| error.contains("binary"), |lines| !lines.is_empty())),
+        }
     });
 }
 

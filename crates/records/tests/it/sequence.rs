@@ -1,7 +1,8 @@
 //! SequenceFiles that Hadoop has written (`tests/files/WriteSequenceFiles.java`), and ones that it would not write.
 
 use crate::support::{Scratch, each, file, keys, scan};
-use placement::KeyType;
+use placement::{Bucketing, Engine, KeyType, Keys, ScanError};
+use records::{Sample, Sink, Source};
 use std::fs;
 
 fn user(record: usize) -> String {
@@ -56,6 +57,46 @@ fn each_writable_is_a_key_of_its_type() {
     assert!(error.contains("NullWritable") && error.contains("--key key"), "{error}");
     let error = scan(&file("plain.seq"), Some("column:user"), 1.0).err().expect("no columns").to_string();
     assert!(error.contains("no column `user`"), "{error}");
+}
+
+/// The bucket of each record's key.
+struct Buckets(Bucketing, Vec<Option<u32>>);
+
+impl Sink for Buckets {
+    fn record(&mut self, _: &[u8], _: u64) -> Result<(), ScanError> {
+        unreachable!("keys stand beside their records")
+    }
+    fn keyed(&mut self, keys: &Keys, _: u64) -> Result<(), ScanError> {
+        self.1.extend(keys.iter(&[]).map(|key| self.0.bucket(key)));
+        Ok(())
+    }
+}
+
+/// `tests/files/buckets.tsv` was printed by Hadoop's `HashPartitioner` over the keys that its reader hands out.
+#[test]
+fn each_writable_is_in_the_bucket_where_hadoop_has_it() {
+    let mut classes = Vec::new();
+    for line in include_str!("../files/buckets.tsv").lines() {
+        let cells: Vec<&str> = line.split('\t').collect();
+        let [name, class, buckets, printed @ ..] = &cells[..] else { panic!("four columns: {line}") };
+        let source = Source::open(&file(name)).expect("it opens");
+        // All are in one bucket of a job, of which there is nothing to place.
+        if *class == "NullWritable" {
+            assert!(source.key(None).is_err() && printed.iter().all(|bucket| *bucket == "0"));
+            continue;
+        }
+        let (rule, of) = source.key(None).expect("its keys");
+        let buckets = buckets.parse().expect("a number");
+        let bucketing = Bucketing::new(Engine::MapReduce, None, of, buckets).expect("MapReduce's");
+        let mut found = Buckets(bucketing, Vec::new());
+        source.scan(&rule, Sample::new(1.0), &mut found, &mut |_| true).expect("its records");
+        let printed: Vec<Option<u32>> = printed.iter().map(|bucket| bucket.parse().ok()).collect();
+        assert_eq!(found.1, printed, "{line}");
+        classes.push((*class).to_owned());
+    }
+    classes.sort_unstable();
+    classes.dedup();
+    assert_eq!(classes.len(), 11, "{classes:?}");
 }
 
 /// Hadoop's `SequenceFileInputFormat` cuts a file into splits by the same rule: each record belongs to one piece.

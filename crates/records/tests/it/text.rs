@@ -1,8 +1,9 @@
 //! Text under the codecs, written by Hadoop's (`tests/files/WriteSequenceFiles.java`) and by zstd and lz4 themselves.
 
-use crate::support::{Scratch, each, keys, scan};
-use placement::KeyType;
-use records::Codec;
+use crate::support::{Collected, Scratch, each, keys, scan};
+use placement::{KeyRule, KeyType};
+use proptest::prelude::*;
+use records::{Codec, Error, Sample, read_stream};
 
 #[test]
 fn lines_are_read_under_each_codec() {
@@ -30,6 +31,54 @@ fn what_lines_do_not_have_is_told() {
     // A text may begin with the letters of a format.
     let scratch = Scratch::new("seq.txt", b"SEQ\t1\nPAR1\t2\n");
     assert_eq!(scan(&scratch.0, None, 1.0).expect("text").1.keys, [["SEQ"], ["PAR1"]]);
+}
+
+/// The lines of a text, or why it is none.
+fn lines(bytes: &[u8]) -> Result<usize, Error> {
+    let mut lines = Collected::by(KeyRule::Line);
+    read_stream(bytes, None, Sample::WHOLE, &mut lines, &mut |_| true)?;
+    Ok(lines.keys.len())
+}
+
+/// Of random bytes without a 0, 14 in 255 are control characters that no text has: of 4096 more than one in a hundred,
+/// by twelve standard deviations.
+#[test]
+fn random_bytes_are_no_text() {
+    proptest!(|(bytes in prop::collection::vec(1_u8.., 4096..8192), ascii in "[ -~\n]{0,80}")| {
+        for bytes in [bytes.clone(), [ascii.as_bytes(), &bytes].concat()] {
+            let error = lines(&bytes).expect_err("binary").to_string();
+            prop_assert!(error.contains("it is binary (byte") && error.contains("not UTF-8"), "{}", error);
+            prop_assert!(error.contains("SequenceFile"), "{}", error);
+        }
+    });
+    // What a compressor has left, behind its head.
+    let gzip = std::fs::read(crate::support::file("lines.gz")).expect("read");
+    let packed: Vec<u8> = gzip[10..].iter().copied().filter(|byte| *byte != 0).collect();
+    assert!(lines(&packed).is_err());
+}
+
+/// Whatever the character set: letters of one byte (ISO 8859, Windows-125x, KOI8), of two (Shift JIS, GBK), UTF-8 with
+/// any control character, fields between Hive's delimiters or ASCII's, and a broken place here and there.
+#[test]
+fn text_in_any_character_set_is_text() {
+    let one = prop::collection::vec(prop_oneof![0x20_u8..0x7f, 0x80_u8.., Just(b'\t'), Just(b'\n')], 0..5000);
+    let two = prop::collection::vec((0x81_u8..0xff, prop_oneof![0x40_u8..0x7f, 0x80_u8..0xfd]), 0..3000);
+    let delimited =
+        prop::collection::vec(prop_oneof![b'a'..=b'z', 0xc0_u8.., 1_u8..9, 0x1c_u8..0x20, Just(b'\n')], 0..5000);
+    proptest!(|(one in one, two in two, delimited in delimited, utf8 in "[^\0]{0,2000}", at in 0_usize..200)| {
+        let two: Vec<u8> = two.into_iter().flat_map(|(lead, trail)| [lead, trail]).collect();
+        for text in [one.clone(), two, delimited, utf8.into_bytes()] {
+            prop_assert!(lines(&text).is_ok(), "{:?}", lines(&text));
+        }
+        // One byte in two hundred is damaged.
+        let mut damaged = one;
+        damaged.iter_mut().skip(at).step_by(200).for_each(|byte| *byte = 0x10);
+        prop_assert!(damaged.len() < 200 || lines(&damaged).is_ok());
+    });
+    // A character that goes on behind the 64 KiB that are looked at.
+    let mut long = vec![b'\x0f'; (64 << 10) - 1];
+    long.extend("\u{e9}\n".as_bytes());
+    assert_eq!(lines(&long).expect("UTF-8"), 1);
 }
 
 /// A few bytes that would become very many do not.

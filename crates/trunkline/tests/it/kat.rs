@@ -245,6 +245,16 @@ fn what_cannot_be_planned_is_refused_with_its_reason() {
     scratch.file("visits.tsv", visits());
     scratch.file("words.txt", "no tab here\nnor here\n");
     scratch.file("empty", "");
+    // Bytes of chance, none of which is 0.
+    let mut draw = 1_u64;
+    let chance: Vec<u8> = (0..10_000)
+        .map(|_| {
+            draw = draw.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            ((draw >> 33) % 255 + 1) as u8
+        })
+        .collect();
+    scratch.file("chance", &chance);
+    scratch.file("chance.gz", gzip(&chance));
     scratch.file("image", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR");
     // The head of a SequenceFile that ends within it: 4 bytes, a name of 25 behind its length, an empty name, and one
     // of the two flags at byte 31.
@@ -263,6 +273,12 @@ fn what_cannot_be_planned_is_refused_with_its_reason() {
         (&["visits.tsv", "--nodes", "4", "--type", "int"], &["`user-0`", "type int"]),
         (&["empty", "--nodes", "4"], &["no records", "no bytes"]),
         (&["image", "--nodes", "4"], &["binary", "byte 8 is 0"]),
+        (
+            &["chance", "--nodes", "4"],
+            &["chance: it is binary (byte", "not UTF-8", "control characters", "SequenceFile"],
+        ),
+        (&["chance", "--nodes", "4", "--key", "column:1"], &["it is binary"]),
+        (&["chance.gz", "--nodes", "4", "--sample", "0.5"], &["chance.gz: it is binary"]),
         (&["sequence", "--nodes", "4"], &["sequence: it is broken at byte 31"]),
         (&["orc", "--nodes", "4"], &["an ORC file", "Parquet"]),
         (&["visits.tsv", "--nodes", "4", "--key", "column:user"], &["no column `user`", "column:2"]),
@@ -294,6 +310,34 @@ fn what_cannot_be_planned_is_refused_with_its_reason() {
     // A record without a key among many with one is counted, not refused.
     scratch.file("mixed.tsv", format!("no tab\n{}", visits()));
     assert_eq!(scratch.json(&["mixed.tsv", "--nodes", "4"])["records_without_key"], 1);
+}
+
+/// A piece of a file that has but its head, and no piece with records: 4 KiB of metadata stand before the first one.
+#[test]
+fn a_sample_without_records_says_that_a_larger_one_has_some() {
+    let scratch = Scratch::new("empty-sample");
+    let bytes = fs::read(engines("plain.seq")).expect("read");
+    // SEQ and a version, two names of 25 letters behind their lengths, two flags, and the number of metadata.
+    let (head, rest) = (&bytes[..4 + 2 * 26 + 2], &bytes[4 + 2 * 26 + 2 + 4..]);
+    // Hadoop's length of 5000 as two bytes: -114, then the number.
+    let metadata = [&[0, 0, 0, 1, 1, b'k', 0x8e, 0x13, 0x88][..], &[b'v'; 5000]].concat();
+    scratch.file("records.seq", [head, &metadata, rest].concat());
+    let error = scratch.refused(&["records.seq", "--nodes", "4", "--sample", "0.01"]);
+    let size = fs::metadata(scratch.0.join("records.seq")).expect("a file").len();
+    assert!(error.contains("records.seq has no records to plan from: the sample of 0.01 found none in"), "{error}");
+    assert!(error.contains("a larger --sample does"), "{error}");
+    assert!((20_000..50_000).contains(&size), "{size}");
+    assert_eq!(scratch.json(&["records.seq", "--nodes", "4", "--sample", "1"])["records_read"], 600);
+    // A folder of it and of a file whose sample has records knows of its bytes.
+    fs::create_dir(scratch.0.join("both")).expect("a folder");
+    for name in ["records.seq", "plain.seq"] {
+        let from = if name == "plain.seq" { engines(name).into() } else { scratch.0.join(name) };
+        fs::copy(from, scratch.0.join("both").join(name)).expect("copied");
+    }
+    let both = scratch.json(&["both", "--nodes", "4", "--sample", "0.01"]);
+    let plain = scratch.json(&[&engines("plain.seq"), "--nodes", "4", "--sample", "0.01"]);
+    let bytes = |found: &serde_json::Value| found["bytes"].as_u64().expect("bytes");
+    assert!(bytes(&both) > bytes(&plain) + 20_000, "{both} {plain}");
 }
 
 /// A file that an engine's own library has written, of crate `records`.

@@ -16,6 +16,8 @@ mod jet_restart;
 mod jet_run;
 mod kat;
 mod kat_cluster;
+mod kat_count;
+mod kat_counted;
 mod kat_measured;
 mod kat_plan_file;
 mod keeping;
