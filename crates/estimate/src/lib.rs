@@ -16,7 +16,7 @@ pub use json::to_json;
 
 use job::Stages;
 use machine::Cluster;
-use scenario::{Scenario, TopologyKind};
+use scenario::{PlacementKind, Scenario, TopologyKind};
 use thiserror::Error;
 
 /// Seconds: at least, on average, at most.
@@ -97,6 +97,10 @@ pub fn estimate(scenario: &Scenario) -> Result<Vec<JobEstimate>, Unable> {
     }
     if scenario.hdfs.erasure_coding.is_some() {
         return unable("hdfs.erasure-coding", "rows that come from many nodes have no closed form here; simulate it");
+    }
+    if scenario.hdfs.placement.kind == PlacementKind::ByKey {
+        let why = "what reducers that follow their data leave to the network has no closed form here; simulate it";
+        return unable("hdfs.placement.kind = \"by-key\"", why);
     }
     if scenario.object_store.is_some() {
         return unable("object-store", "requests and committers have no closed form here; simulate it");

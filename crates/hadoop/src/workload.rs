@@ -245,10 +245,21 @@ impl Workload {
     /// As [`Self::combine`], for records of which a part has keys of one part of all keys only: so many fewer are
     /// different.
     pub fn combine_part(&self, data: Data, parts: Parts) -> (Data, f64) {
-        let Some(combiner) = self.combiner.filter(|_| parts.of_one > 0.0) else { return self.combine(data) };
-        let of_one = whole((data.records as f64 * parts.of_one).round()).min(data.records);
-        let keys = combiner.keys.expected_distinct_of_part(of_one, parts.parts)
-            + combiner.keys.expected_distinct(data.records - of_one);
+        self.combine_divided(data, parts.of_one, |combiner, records| {
+            combiner.keys.expected_distinct_of_part(records, parts.parts)
+        })
+    }
+
+    /// As [`Self::combine`], for records of which a part has some of the keys only.
+    pub fn combine_some(&self, data: Data, part: f64, some: &KeyGroups) -> (Data, f64) {
+        self.combine_divided(data, part, |_, records| some.expected_distinct(records))
+    }
+
+    /// `different`: how many different keys so many records have that are of the part.
+    fn combine_divided(&self, data: Data, part: f64, different: impl Fn(&Combiner, u64) -> f64) -> (Data, f64) {
+        let Some(combiner) = self.combiner.filter(|_| part > 0.0) else { return self.combine(data) };
+        let of_part = whole((data.records as f64 * part).round()).min(data.records);
+        let keys = different(&combiner, of_part) + combiner.keys.expected_distinct(data.records - of_part);
         let records = whole(keys.round()).min(data.records);
         let bytes = Bytes::new(whole((records as f64 * combiner.record).round())).min(data.bytes);
         (Data { bytes, records }, combiner.cpu * data.bytes.get() as f64)
@@ -316,6 +327,22 @@ impl std::ops::AddAssign for Data {
     }
 }
 
+/// Keys by how often they come: (how many, the chance that a record has one of them).
+#[derive(Clone, PartialEq, Default, Debug)]
+pub struct KeyGroups(pub Vec<(f64, f64)>);
+
+impl KeyGroups {
+    /// The expected number of different keys among `records` drawn independently.
+    pub fn expected_distinct(&self, records: u64) -> f64 {
+        self.0.iter().map(|(keys, chance)| keys * met(*chance, records as f64)).sum()
+    }
+}
+
+/// The probability that a key that a record has with this chance is among so many records: 1 - (1 - p)^n.
+pub fn met(chance: f64, records: f64) -> f64 {
+    -libm::expm1(records * libm::log1p(-chance.min(1.0 - 1e-12)))
+}
+
 impl Keys {
     /// The expected number of different keys among `records` drawn independently: the sum over the keys of 1 - (1 -
     /// p)^n.
@@ -325,11 +352,7 @@ impl Keys {
         }
         let norm: f64 = self.bins().map(|(k, width)| width * libm::pow(k, -self.exponent)).sum();
         let n = records as f64;
-        self.bins()
-            .map(|(k, width)| {
-                width * -libm::expm1(n * libm::log1p(-(libm::pow(k, -self.exponent) / norm).min(1.0 - 1e-12)))
-            })
-            .sum()
+        self.bins().map(|(k, width)| width * met(libm::pow(k, -self.exponent) / norm, n)).sum()
     }
     /// The same where the records have the keys of one of `parts` parts only, among which keys are dealt so that the parts
     /// weigh the same: each key is drawn `parts` times as often, or, too heavy for one part, belongs to several.
@@ -345,7 +368,7 @@ impl Keys {
                 // A key that fills more than a part is in as many parts as it fills.
                 let weight = libm::pow(k, -self.exponent) / norm * parts;
                 let (here, chance) = if weight > 1.0 { (weight, 1.0) } else { (1.0, weight) };
-                width * here / parts * -libm::expm1(n * libm::log1p(-chance.min(1.0 - 1e-12)))
+                width * here / parts * met(chance, n)
             })
             .sum()
     }

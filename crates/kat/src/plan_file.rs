@@ -2,19 +2,16 @@
 
 use crate::asked::Asked;
 use crate::plan::Planned;
-use placement::{Bucketing, Engine, Hash, KeyRule, KeyType, Layout, Node, Part, Plan, SplitKey};
+use placement::{Bucketing, Engine, KeyRule, Layout, PLAN_VERSION, Plan};
 use runs::Error;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// The file's version.
-const VERSION: u64 = 1;
-
 /// The plan's text: all layouts. Bytes are those of what was read.
 pub fn text(found: &Planned) -> String {
     let mut value = layout(&found.placed.plan, &found.rule.to_string(), &found.asked);
-    value["trunkline_plan"] = VERSION.into();
+    value["trunkline_plan"] = PLAN_VERSION.into();
     value["engine"] = found.asked.engine.name().into();
     value["bytes"] = found.scanned.bytes.into();
     value["bytes_read"] = found.profile.bytes.into();
@@ -71,18 +68,9 @@ pub fn open(path: &Path, text: &str) -> Result<Kept, Error> {
     let value: Value = serde_json::from_str(text).map_err(|error| wrong(&error.to_string()))?;
     let word = |key: &str| value[key].as_str().ok_or_else(|| wrong(&format!("it has no {key}")));
     let rule = word("key")?.parse::<KeyRule>().map_err(|error| wrong(&format!("its key: {error}")))?;
-    let engine = Engine::ALL.into_iter().find(|engine| Some(engine.name()) == value["engine"].as_str());
-    let engine = engine.ok_or_else(|| wrong("its engine is none"))?;
-    let hash = Hash::ALL.into_iter().find(|hash| Some(hash.name()) == value["hash"].as_str());
-    let key_type = KeyType::ALL.into_iter().find(|of| Some(of.name()) == value["key_type"].as_str());
-    let (Some(hash), Some(key_type)) = (hash, key_type) else { return Err(wrong("its hash or its key_type is none")) };
-    let buckets = value["buckets"].as_array().map_or(0, Vec::len);
-    let buckets = u32::try_from(buckets).ok().filter(|count| (1..=1_000_000).contains(count));
-    let buckets = buckets.ok_or_else(|| wrong("it has no buckets, or more than a million"))?;
-    let bucketing = Bucketing::new(engine, Some(hash), key_type, buckets).map_err(|error| wrong(&error.to_string()))?;
+    let (engine, plan) = Plan::of_json(&value).map_err(|what| wrong(&what))?;
     let layout = Layout::ALL.into_iter().find(|layout| Some(layout.name()) == value["layout"].as_str());
     let layout = layout.ok_or_else(|| wrong("its layout is none"))?;
-    let plan = parts(path, &value, bucketing)?;
     Ok(Kept { rule, engine, layout, value: value["value"].as_u64(), plan })
 }
 
@@ -137,8 +125,8 @@ impl Previous {
             ("type", before("key_type"), bucketing.key_type().name()),
             ("layout", before("layout"), asked.layout.name()),
         ];
-        if self.value["trunkline_plan"].as_u64() != Some(VERSION) {
-            return Err(wrong(name, &format!("its trunkline_plan is not {VERSION}")));
+        if self.value["trunkline_plan"].as_u64() != Some(PLAN_VERSION) {
+            return Err(wrong(name, &format!("its trunkline_plan is not {PLAN_VERSION}")));
         }
         let count = layout["buckets"].as_array().ok_or_else(|| wrong(name, "it has no buckets"))?.len();
         if let Some((what, before, now)) = questions.iter().find(|(_, before, now)| before != now) {
@@ -162,45 +150,7 @@ fn wrong(name: &str, what: &str) -> Error {
 
 /// The plan itself.
 fn parts(path: &Path, value: &Value, bucketing: Bucketing) -> Result<Plan, Error> {
-    let name = path.display().to_string();
-    let wrong = |what: &str| wrong(&name, what);
-    if value["trunkline_plan"].as_u64() != Some(VERSION) {
-        return Err(wrong(&format!("its trunkline_plan is not {VERSION}")));
-    }
-    let buckets = value["buckets"].as_array().ok_or_else(|| wrong("it has no buckets"))?;
-    let count = buckets.len() as u32;
-    let nodes: Vec<Node> =
-        serde_json::from_value(value["nodes"].clone()).map_err(|error| wrong(&format!("its nodes: {error}")))?;
-    if nodes.is_empty() || nodes.iter().any(|node| !(0.001..=1000.0).contains(&node.weight)) {
-        return Err(wrong("it has no nodes, or one whose weight is none"));
-    }
-    let part = |value: &Value, bucket: u32, of_key: Option<(u32, u32)>| -> Result<Part, Error> {
-        let bytes = value["bytes"].as_u64().ok_or_else(|| wrong("a bucket has no bytes"))?;
-        let group = value["nodes"].as_array().ok_or_else(|| wrong("a bucket has no nodes"))?;
-        let group: Option<Vec<u32>> = group
-            .iter()
-            .map(|node| node.as_u64().filter(|node| *node < nodes.len() as u64).map(|node| node as u32))
-            .collect();
-        let group =
-            group.filter(|group| !group.is_empty()).ok_or_else(|| wrong("a bucket is on a node that is none"))?;
-        Ok(Part { bucket, of_key, bytes, group })
-    };
-    let mut parts =
-        (0..).zip(buckets).map(|(bucket, value)| part(value, bucket, None)).collect::<Result<Vec<_>, _>>()?;
-    let mut split = Vec::new();
-    for (number, value) in (0..).zip(value["split"].as_array().ok_or_else(|| wrong("it has no list of split keys"))?) {
-        let key = value["key"].as_str().and_then(unhex).ok_or_else(|| wrong("a split key has no key"))?;
-        let bucket = value["bucket"].as_u64().filter(|bucket| *bucket < u64::from(count));
-        let bucket = bucket.ok_or_else(|| wrong("a split key is in no bucket"))? as u32;
-        let of_key = value["parts"].as_array().filter(|parts| !parts.is_empty());
-        let of_key = of_key.ok_or_else(|| wrong("a split key has no parts"))?;
-        for (place, value) in (0..).zip(of_key) {
-            parts.push(part(value, bucket, Some((number, place)))?);
-        }
-        split.push(SplitKey { key, bucket, bytes: value["bytes"].as_u64().unwrap_or(0), parts: of_key.len() as u32 });
-    }
-    let replicas = value["replicas"].as_u64().unwrap_or(1).clamp(1, 16) as usize;
-    Ok(Plan::of_parts(bucketing.with_buckets(count), nodes, replicas, split, parts))
+    Plan::of_layout(value, bucketing).map_err(|what| wrong(&path.display().to_string(), &what))
 }
 
 fn hex(bytes: &[u8]) -> String {
@@ -208,11 +158,4 @@ fn hex(bytes: &[u8]) -> String {
         let _ = write!(text, "{byte:02x}");
         text
     })
-}
-
-fn unhex(text: &str) -> Option<Vec<u8>> {
-    if !text.len().is_multiple_of(2) || !text.is_ascii() {
-        return None;
-    }
-    (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).ok()).collect()
 }

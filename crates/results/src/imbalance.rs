@@ -17,11 +17,13 @@ pub struct NodeLoad {
     pub shuffle_received: Bytes,
     /// Map output that reducers of other nodes received whole from it.
     pub shuffle_sent: Bytes,
+    /// What the reduces that succeeded on it have taken in, from its own maps and over the network.
+    pub reduce_input: Bytes,
 }
 
 impl NodeLoad {
     /// All of them, in the order of the spreads.
-    pub fn values(&self) -> [Bytes; 5] {
+    pub fn values(&self) -> [Bytes; 6] {
         LOADS.map(|(_, _, of)| of(self))
     }
 }
@@ -65,12 +67,13 @@ impl Imbalance {
 /// A load of a worker, by name.
 type Of = (&'static str, &'static str, fn(&NodeLoad) -> Bytes);
 
-const LOADS: [Of; 5] = [
+const LOADS: [Of; 6] = [
     ("stored_at_start", "HDFS at the start", |load| load.stored_at_start),
     ("stored", "HDFS at the end", |load| load.stored),
     ("map_input", "map input", |load| load.map_input),
     ("shuffle_received", "shuffle in", |load| load.shuffle_received),
     ("shuffle_sent", "shuffle out", |load| load.shuffle_sent),
+    ("reduce_input", "reduce input", |load| load.reduce_input),
 ];
 
 /// The spread of each load over the workers among these nodes; nothing where the run has no jobs.
@@ -119,7 +122,8 @@ pub static IMBALANCE: Metrics<Imbalance> = Metrics {
     metrics: &[
         figure(
             "name",
-            "`stored_at_start`, `stored`, `map_input`, `shuffle_received` or `shuffle_sent`, as in [nodes](#nodes).",
+            "`stored_at_start`, `stored`, `map_input`, `shuffle_received`, `shuffle_sent` or `reduce_input`, as in \
+             [nodes](#nodes).",
         )
         .text(|row| row.name.to_owned()),
         figure("mean", "Its mean over the workers.").number("B", |row| row.mean()),

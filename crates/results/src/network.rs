@@ -505,6 +505,10 @@ pub static NODES: Metrics<Node> = Metrics {
             .may_be_absent()
             .rank(1)
             .optional_bytes(|node| Some(node.load?.shuffle_sent)),
+        figure("reduce_input", "What the reduces that succeeded on it have taken in, from its own maps and others.")
+            .may_be_absent()
+            .rank(2)
+            .optional_bytes(|node| Some(node.load?.reduce_input)),
         figure("cpu", "The part of its cores that was busy in each step.")
             .series("share", |node| widened(&node.cpu_utilisation)),
         figure("cwnd", "Mean cwnd of its senders of jobs' data at the end of each step.")

@@ -48,6 +48,14 @@ impl Inputs<'_> {
             let text = self.text(&file)?;
             scenario.take_sizes(traffic, &file.display().to_string(), &text).map_err(Error::Scenario)?;
         }
+        let plans = scenario.plan_files();
+        for (job, file) in &plans {
+            let text = self.text(&beside(file.clone()))?;
+            scenario.take_plan(*job, &text);
+        }
+        if !plans.is_empty() {
+            sim::check_plans(&scenario).map_err(Error::Input)?;
+        }
         if let Some(file) = scenario.movement_file() {
             scenario.take_movements(&self.text(&beside(file))?);
         }

@@ -444,9 +444,10 @@ impl Check<'_> {
             self.says(&format!("{path}.shares"), "all shares are zero", "at least one above zero");
         }
         let has_combiner = matches!(job.workload, WorkloadKind::Wordcount | WorkloadKind::Grep);
-        if job.combiner == Some(true) && !has_combiner && (job.combine_keys.is_none() || job.combine_record.is_none()) {
+        let has_keys = job.combine_keys.is_some() || job.keys.as_ref().is_some_and(|keys| keys.distinct.is_some());
+        if job.combiner == Some(true) && !has_combiner && (!has_keys || job.combine_record.is_none()) {
             let message = format!("workload {} has no combiner of its own", job.workload.word());
-            self.says(&format!("{path}.combiner"), message, "give `combine-keys` and `combine-record`");
+            self.says(&format!("{path}.combiner"), message, "give `combine-keys` (or `keys`) and `combine-record`");
         }
         let named = job.workload == WorkloadKind::DfsioRead;
         let splits = if named && job.splits.is_empty() { job.files as usize } else { job.splits.len() };
@@ -477,6 +478,7 @@ impl Check<'_> {
             );
         }
         self.packing(path, job);
+        super::job_keys::check(self, path, job);
         if let Some(plan) = &job.plan {
             self.plan(&format!("{path}.plan"), plan);
         }

@@ -1,5 +1,6 @@
 //! HDFS, MapReduce and jobs. Keys stand for Hadoop's own properties, named with each.
 
+use super::job_keys::JobKeys;
 use super::key::{choice, section};
 use super::network::Nodes;
 use super::object_store::FileSystem;
@@ -482,6 +483,8 @@ section! {
         combiner: Option<bool> = None;
         /// Bytes of an input record.
         input_record: Option<f64> = None, RECORDS;
+        /// Which keys the map output has. Left out: nobody knows; the reducers' shares are `skew` or `shares`.
+        keys: Option<JobKeys> = None;
         /// Keys of an input record. A record that is placed by key stands with one of them; the others belong to any
         /// node. Matters with `hdfs.placement.kind = "by-key"` alone.
         keys_per_record: f64 = 1.0, 1.0..=1e6;
@@ -489,9 +492,9 @@ section! {
         map_ratio: Option<f64> = None, RATIOS;
         /// Bytes of a map output record.
         map_record: Option<f64> = None, RECORDS;
-        /// Number of distinct keys that the combiner folds.
+        /// Number of distinct keys that the combiner folds, where `keys` does not say it of all.
         combine_keys: Option<u64> = None, 1..=1_000_000_000_000;
-        /// Zipf exponent of the keys' frequencies; 0 for equal ones.
+        /// Zipf exponent of these keys' frequencies; 0 for equal ones.
         combine_exponent: Option<f64> = None, 0.0..=10.0;
         /// Bytes of a combined record.
         combine_record: Option<f64> = None, RECORDS;

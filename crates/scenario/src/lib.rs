@@ -12,6 +12,7 @@ mod document;
 mod flows;
 mod graph;
 mod hadoop;
+mod job_keys;
 pub mod key;
 mod mobility;
 mod network;
@@ -46,6 +47,7 @@ pub use hadoop::{
     Balancer, ErasureCoding, Hdfs, InputFormat, Job, JobCodec, MapReduce, Master, Packing, PackingKind, Placement,
     PlacementKind, ReadOrder, Scheduler, Uber, WorkloadKind,
 };
+pub use job_keys::JobKeys;
 pub use mobility::{Mobility, MobilityKind, Place, PlaceKind};
 pub use network::{
     Core, Direction, Framing, GraphLink, Network, Nodes, Shape, TopologyKind, node_name, node_number, point_name,

@@ -65,6 +65,7 @@ pub(super) fn warn(scenario: &Scenario, tree: &Tree, warnings: &mut Problems) {
         check.compression(&section, job);
         check.uber(&section, job);
         check.input_format(&section, job);
+        super::job_keys::warn(&mut check, &section, job);
     }
     check.unheeded_by_flows();
     check.unheeded_disks();

@@ -22,7 +22,8 @@ pub mod world;
 pub use air::{AirSpec, Routing};
 pub use flows::{MOST_FLOWS, SAMPLE, TakeFlows};
 pub use lower::{
-    Machine, Reach, hadoop_config, links, machines, parse, parse_with_warnings, reach, tcp_config, topology,
+    Machine, Reach, check_plans, hadoop_config, links, machines, parse, parse_with_warnings, reach, tcp_config,
+    topology,
 };
 pub use run::{Tap, run, run_tapped, run_with};
 pub use watch::{Progress, RunError, Watch};

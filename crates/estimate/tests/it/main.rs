@@ -115,6 +115,7 @@ fn what_has_no_closed_form_is_refused() {
         ("job = [{ workload = 'terasort' }]\ntraffic = [{ kind = 'long' }]", "traffic"),
         ("job = [{ workload = 'terasort', uber = true }]", "uber"),
         ("job = [{ workload = 'dfsio-read' }]", "named one by one"),
+        ("job = [{ workload = 'sort' }]\nhdfs.placement.kind = 'by-key'", "by-key"),
     ] {
         let refused = estimate::estimate(&scenario(text)).expect_err(text).to_string();
         assert!(refused.contains(word), "{refused}");

@@ -68,6 +68,15 @@ impl SortBuffer {
     }
 }
 
+/// How many records of the map output of so much input the combiner has before it at a time: those of a spill, and all
+/// where there are enough spills for it to run again in the merge.
+pub fn records_at_once(config: &MapReduceConfig, workload: &Workload, input: Bytes) -> u64 {
+    let spill = SortBuffer::new(config, workload).soft.min(input).max(Bytes::new(1));
+    let spills = input.get().div_ceil(spill.get());
+    let together = if spills >= u64::from(config.combine_min_spills) { input } else { spill };
+    workload.map_output(together).records.max(1)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,7 +3,7 @@
 use super::JobCompression;
 use super::file_system::FileSystem;
 use super::packing::Packing;
-use super::split::{JobInput, Keyed, Split, hosts_of, of_objects, splits};
+use super::split::{JobInput, KeyHome, Keyed, Split, hosts_of, of_objects, splits};
 use crate::context::Nodes;
 use crate::hdfs::Hdfs;
 use crate::ids::{ApplicationId, AttemptId, JobId, NodeId, WriteId};
@@ -74,6 +74,15 @@ pub(crate) struct MapEvent {
     pub lost: bool,
 }
 
+/// How the output of maps divides over the reducers whose splits have the keys of one node.
+#[derive(Debug)]
+pub(crate) struct AtHome {
+    /// That of a whole block.
+    whole: Partitions,
+    /// That of the last one, if it is another.
+    last: Option<Partitions>,
+}
+
 /// Maps that wait, by where their input is. An entry is stale when its map no longer waits; stale ones are dropped when
 /// met.
 #[derive(Debug, Default)]
@@ -95,7 +104,7 @@ pub(crate) struct Job {
     pub splits: Vec<Split>,
     pub partitions: Partitions,
     /// How the output of a map divides whose split is placed by key, by the split's home; else empty.
-    pub by_home: Vec<Partitions>,
+    pub by_home: Vec<AtHome>,
     pub maps: Vec<Task>,
     pub reduces: Vec<Task>,
     pub maps_done: u32,
@@ -331,11 +340,13 @@ impl Job {
     /// they have the keys of several.
     pub fn home_of(&self, reduce: u32) -> Option<NodeId> {
         let workers = count(self.by_home.len());
-        (workers > 0).then(|| NodeId(1 + reduce % workers))
+        let layout = self.spec.keyed.as_ref().and_then(|keyed| keyed.layout.as_ref());
+        let even = (workers > 0).then(|| NodeId(1 + reduce % workers));
+        layout.map_or(even, |layout| layout.of_reducer.get(reduce as usize).copied())
     }
     /// Where the reduces that wait have their keys, if the input is placed by key.
     pub fn homes(&self, nodes: &Nodes) -> Option<Locations> {
-        self.spec.keyed?;
+        self.spec.keyed.as_ref()?;
         let mut locations = Locations::nowhere(nodes.len());
         for (reduce, task) in (0..).zip(&self.reduces).filter(|(_, task)| task.wanted > 0) {
             locations.add(task.wanted, self.home_of(reduce).as_slice(), nodes);
@@ -344,7 +355,7 @@ impl Job {
     }
     /// Whether a reduce that has waited since then waits for the node with its keys.
     pub fn insists(&self, since: Time, now: Time) -> bool {
-        self.spec.keyed.is_some_and(|keyed| since.saturating_add(keyed.patience) > now)
+        self.spec.keyed.as_ref().is_some_and(|keyed| since.saturating_add(keyed.patience) > now)
     }
     /// Takes a reduce for a node: the next one; where the input is placed by key, one whose keys are the node's, else
     /// the next one that has waited long enough for its own.
@@ -415,20 +426,22 @@ fn first(list: &mut Vec<u32>, stale: impl Fn(u32) -> bool) -> Option<u32> {
 }
 
 /// How the output of a map divides over the reducers.
-pub(crate) fn partitions_of<'a>(
-    everywhere: &'a Partitions,
-    by_home: &'a [Partitions],
-    split: &Split,
-) -> &'a Partitions {
-    let home = split.home.and_then(|home| by_home.get(home.0 as usize - 1));
-    home.unwrap_or(everywhere)
+pub(crate) fn partitions_of<'a>(everywhere: &'a Partitions, by_home: &'a [AtHome], split: &Split) -> &'a Partitions {
+    let Some(home) = split.home.and_then(|home| by_home.get(home.0 as usize - 1)) else { return everywhere };
+    home.last.as_ref().filter(|_| split.is_last).unwrap_or(&home.whole)
 }
 
 /// For each node the shares of the reducers in the output of maps whose splits have its keys. Those that have the
-/// node's keys share in what is at home, all share in the rest. The shares of all together are even: a plan splits keys
-/// that are too heavy for a node.
-fn by_home(spec: &JobSpec, workers: usize) -> Vec<Partitions> {
-    let Some(keyed) = spec.keyed.filter(|_| spec.reducers > 0) else { return Vec::new() };
+/// node's keys share in what is at home, all share in the rest. Without a layout the shares of all together are even.
+fn by_home(spec: &JobSpec, workers: usize) -> Vec<AtHome> {
+    let Some(keyed) = spec.keyed.as_ref().filter(|_| spec.reducers > 0) else { return Vec::new() };
+    if let Some(layout) = &keyed.layout {
+        let at = |home: &KeyHome| AtHome {
+            whole: Partitions::new(&home.shares),
+            last: home.of_last.as_deref().map(Partitions::new),
+        };
+        return layout.homes.iter().map(at).collect();
+    }
     let reducers = spec.reducers as usize;
     let of_home = |home: usize| {
         // With fewer reducers than nodes each has the keys of several nodes.
@@ -438,7 +451,7 @@ fn by_home(spec: &JobSpec, workers: usize) -> Vec<Partitions> {
         let owners = own.iter().filter(|own| **own).count() as f64;
         let rest = (1.0 - keyed.at_home) / reducers as f64;
         let weights: Vec<f64> = own.iter().map(|own| rest + if *own { keyed.at_home / owners } else { 0.0 }).collect();
-        Partitions::new(&weights)
+        AtHome { whole: Partitions::new(&weights), last: None }
     };
     (0..workers).map(of_home).collect()
 }

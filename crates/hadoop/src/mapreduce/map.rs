@@ -387,7 +387,7 @@ impl MapTask {
         let workload = &env.spec.workload;
         let (before, after) = (workload.map_output(from), workload.map_output(to));
         let raw = Data { bytes: after.bytes - before.bytes, records: after.records - before.records };
-        let (data, combine_cpu) = workload.combine_part(raw, env.parts());
+        let (data, combine_cpu) = env.combine(raw);
         let plain = data.materialized(env.spec.reducers);
         let file = env.new_map_file(plain, env.spec.reducers);
         let cpu = workload.costs.spill * plain.get() as f64 + env.spec.compression.compress_map(plain);
@@ -457,7 +457,7 @@ impl MapTask {
             let mut data = self.spilled;
             if self.spills.len() >= env.config.combine_min_spills as usize {
                 let whole = Data { bytes: self.spilled.bytes, records: workload.map_output(self.input).records };
-                let (combined, seconds) = workload.combine_part(whole, env.parts());
+                let (combined, seconds) = env.combine(whole);
                 if workload.combiner.is_some() {
                     data = combined;
                     cpu += seconds;

@@ -31,6 +31,7 @@ mod stream;
 mod task;
 mod uber;
 
+pub use buffer::records_at_once;
 pub use compression::{Codec, Compression, JobCompression};
 pub use config::{AppMasterConfig, Generation, Hadoop1Config, MapReduceConfig, SET_UP_SHARE};
 pub use file_system::FileSystem;
@@ -38,7 +39,7 @@ pub use job::JobSpec;
 pub use packing::{Archive, Packing};
 pub use primaries::Primaries;
 pub use replay::{Recorded, Replay, ReplayAttempt, ReplayEnd};
-pub use split::{JobInput, Keyed, NamedFile};
+pub use split::{JobInput, KeyHome, KeyLayout, Keyed, NamedFile};
 pub use stall::Wait;
 pub(crate) use stall::silent;
 pub use uber::UberConfig;

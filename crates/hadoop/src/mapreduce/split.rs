@@ -8,7 +8,7 @@ use crate::hdfs::{Hdfs, ReadOrder};
 use crate::ids::{BlockId, FileId, NodeId};
 use crate::numbers::count;
 use crate::platform::Platform;
-use crate::workload::{InputFormat, Source};
+use crate::workload::{InputFormat, KeyGroups, Partitions, Source};
 use units::{Bytes, Time};
 
 /// A control file of TestDFSIO: a sequence file with a name and a length.
@@ -50,13 +50,38 @@ impl JobInput {
 
 /// Input that is placed by the keys of its map output (Yang 2012, chapter 3): each block holds records whose keys
 /// belong to one node, on which it stands.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Keyed {
     /// The part of a map's output whose keys belong to the node of its block: all of it where a record has one key. The
     /// rest belongs to any node.
     pub at_home: f64,
     /// How long a reduce waits for a container or slot on the node whose keys it has, before it takes any.
     pub patience: Time,
+    /// Where which keys stand; none if every node and every reducer has as many, which no key outweighs.
+    pub layout: Option<KeyLayout>,
+}
+
+/// Where the keys of a job's map output stand, and which reducer has them.
+#[derive(Clone, PartialEq, Debug)]
+pub struct KeyLayout {
+    /// By worker, from the first.
+    pub homes: Vec<KeyHome>,
+    /// The node on which each reducer's keys stand; where they stand on several, the one that it is to run on.
+    pub of_reducer: Vec<NodeId>,
+}
+
+/// The keys that stand on a node.
+#[derive(Clone, PartialEq, Debug)]
+pub struct KeyHome {
+    /// The part of the input that they are.
+    pub input: f64,
+    /// The reducers' shares of what a map makes of a block of it, in any unit.
+    pub shares: Vec<f64>,
+    /// Those of what the map of its last, shorter block makes, if a combiner makes them others: the fewer records, the more
+    /// of its output are heavy keys.
+    pub of_last: Option<Vec<f64>>,
+    /// How many they are and how often each comes, for a combiner.
+    pub keys: KeyGroups,
 }
 
 /// A range of a block.
@@ -82,6 +107,8 @@ pub(crate) struct Split {
     pub index: Vec<Piece>,
     /// The node whose keys its records have, if it is placed by key.
     pub home: Option<NodeId>,
+    /// It is the last block of what stands there, and not full.
+    pub is_last: bool,
 }
 
 impl Split {
@@ -94,11 +121,25 @@ impl Split {
 
 /// The blocks of files that are placed by key: the nodes take turns, and all blocks of a node's keys have their copies
 /// on the same nodes, the first of which is the node itself.
-fn place_by_key(files: &[Bytes], ctx: &mut Context, hdfs: &mut Hdfs) -> Vec<(FileId, NodeId)> {
+fn place_by_key(files: &[Bytes], keyed: &Keyed, ctx: &mut Context, hdfs: &mut Hdfs) -> Vec<(FileId, NodeId)> {
     let (block_size, replication) = (hdfs.config().block_size, hdfs.config().replication);
     let homes: Vec<NodeId> = ctx.nodes.workers().collect();
     let groups: Vec<Vec<NodeId>> = homes.iter().map(|home| hdfs.group_of(ctx, *home, replication)).collect();
     let mut placed = Vec::new();
+    if let Some(layout) = &keyed.layout {
+        // One file a node, of all that belongs to it.
+        let shares: Vec<f64> = layout.homes.iter().map(|home| home.input).collect();
+        let (shares, total) = (Partitions::new(&shares), files.iter().copied().sum());
+        for (place, (home, group)) in homes.iter().zip(&groups).enumerate() {
+            let mut left = shares.part(total, place);
+            while left > Bytes::ZERO {
+                let length = left.min(block_size);
+                placed.push((hdfs.place_file(ctx, count(group.len()), &[(length, group.clone())]), *home));
+                left -= length;
+            }
+        }
+        return placed;
+    }
     let mut turn = 0;
     for file in files {
         let mut left = *file;
@@ -190,10 +231,12 @@ pub(super) fn splits(spec: &JobSpec, ctx: &mut Context, hdfs: &mut Hdfs) -> Vec<
     }
     let (block_size, replication) = (hdfs.config().block_size, hdfs.config().replication);
     let by_key = match &spec.input {
-        JobInput::Files(files) if spec.keyed.is_some() => place_by_key(files, ctx, hdfs),
+        JobInput::Files(files) => {
+            spec.keyed.as_ref().map(|keyed| place_by_key(files, keyed, ctx, hdfs)).unwrap_or_default()
+        }
         _ => Vec::new(),
     };
-    if let (JobInput::Files(files), Packing::Archive(archive), None) = (&spec.input, &spec.packing, spec.keyed) {
+    if let (JobInput::Files(files), Packing::Archive(archive), None) = (&spec.input, &spec.packing, &spec.keyed) {
         let mut splits = packing::archived(files, archive, ctx, hdfs);
         splits.sort_by_key(|split| std::cmp::Reverse(split.bytes));
         return splits;
@@ -218,7 +261,7 @@ pub(super) fn splits(spec: &JobSpec, ctx: &mut Context, hdfs: &mut Hdfs) -> Vec<
             })
             .collect(),
     };
-    if let (JobInput::Files(_), Packing::Combined { split }, None) = (&spec.input, spec.packing, spec.keyed) {
+    if let (JobInput::Files(_), Packing::Combined { split }, None) = (&spec.input, spec.packing, &spec.keyed) {
         return packing::combined(&files, split, ctx, hdfs);
     }
     let mut splits: Vec<Split> = Vec::new();
@@ -238,6 +281,7 @@ pub(super) fn splits(spec: &JobSpec, ctx: &mut Context, hdfs: &mut Hdfs) -> Vec<
     // locally, and send all that it makes.
     for (split, (_, home)) in splits.iter_mut().zip(&by_key) {
         split.home = Some(*home);
+        split.is_last = split.bytes < block_size;
         split.hosts = vec![*home];
     }
     if let JobInput::Named(files) = &spec.input {

@@ -1,20 +1,20 @@
 //! What the state machines of tasks are handed, and what they ask of their node.
 
 use super::config::MapReduceConfig;
-use super::job::{JobSpec, Task, partitions_of};
+use super::job::{AtHome, JobSpec, Task, partitions_of};
 use super::replay::Recorded;
 use super::request::{Request, TaskRequest};
 use super::split::Split;
 use super::stream::LocalFile;
 use crate::context::{Context, DiskTransfer};
-use crate::disks::{Data, Turns};
+use crate::disks::{Data as DiskData, Turns};
 use crate::hdfs::Hdfs;
 use crate::ids::{ApplicationId, AttemptId, NodeId, OutputId, Process, Tag};
 use crate::numbers::count;
 use crate::object_store::ObjectStore;
 use crate::record::{AttemptRecord, Interval, Phase};
 use crate::shuffle::Shuffle;
-use crate::workload::{Partitions, Parts};
+use crate::workload::{Data, Partitions, Parts};
 use units::{Bytes, Time};
 
 /// What a task's state machine is handed beside the news.
@@ -30,7 +30,7 @@ pub(crate) struct Env<'a> {
     pub split: &'a Split,
     pub partitions: &'a Partitions,
     /// How the output of a map divides whose split is placed by key, by the split's home.
-    pub by_home: &'a [Partitions],
+    pub by_home: &'a [AtHome],
     pub splits: &'a [Split],
     pub maps: u32,
     pub map_tasks: &'a [Task],
@@ -87,7 +87,7 @@ impl Env<'_> {
     }
     /// A new local file; the node's disks take turns (`mapreduce.cluster.local.dir`).
     pub fn new_file(&mut self, bytes: Bytes) -> LocalFile {
-        let disk = self.turns.take(&self.ctx.nodes.info(self.node).disks, Data::Intermediate);
+        let disk = self.turns.take(&self.ctx.nodes.info(self.node).disks, DiskData::Intermediate);
         LocalFile { stream: self.ctx.new_file(), disk, bytes, plain: bytes }
     }
     /// A new local file of map output with so many plain bytes.
@@ -103,12 +103,17 @@ impl Env<'_> {
     pub fn partitions_of(&self, map: AttemptId) -> &Partitions {
         partitions_of(self.partitions, self.by_home, &self.splits[self.task_of(map) as usize])
     }
-    /// Into how many parts the keys of the map's output are divided over the nodes: one where any map has any key.
-    pub fn parts(&self) -> Parts {
-        match (self.spec.keyed, self.split.home) {
-            (Some(keyed), Some(_)) => Parts { of_one: keyed.at_home, parts: count(self.by_home.len().max(1)) },
-            _ => Parts { of_one: 0.0, parts: 1 },
-        }
+    /// What the combiner leaves of a map's data, and the CPU seconds that it takes. Where records stand by their keys a
+    /// map sees fewer different ones.
+    pub fn combine(&self, data: Data) -> (Data, f64) {
+        let workload = &self.spec.workload;
+        let (Some(keyed), Some(home)) = (&self.spec.keyed, self.split.home) else { return workload.combine(data) };
+        let Some(layout) = &keyed.layout else {
+            let parts = Parts { of_one: keyed.at_home, parts: count(self.by_home.len().max(1)) };
+            return workload.combine_part(data, parts);
+        };
+        let keys = layout.homes.get(home.0 as usize - 1).map(|home| &home.keys);
+        keys.map_or_else(|| workload.combine(data), |keys| workload.combine_some(data, keyed.at_home, keys))
     }
     /// A phase begins now, and the one before it that is still open ends.
     pub fn phase(&mut self, phase: Phase) {

@@ -4,6 +4,7 @@ mod distribute;
 mod fuzz;
 mod histogram;
 mod keys;
+mod law;
 mod layout;
 mod pairs;
 mod place;

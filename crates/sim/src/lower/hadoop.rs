@@ -138,7 +138,7 @@ fn yarn(scenario: &Scenario) -> YarnConfig {
     }
 }
 
-fn mapreduce(scenario: &Scenario) -> MapReduceConfig {
+pub(super) fn mapreduce(scenario: &Scenario) -> MapReduceConfig {
     let settings: &MapReduce = &scenario.mapreduce;
     let yarn = scenario.cluster.generation == Generation::Yarn;
     let heap =
@@ -249,7 +249,7 @@ fn replay_end(end: Option<PlannedEnd>) -> ReplayEnd {
     }
 }
 
-fn job_spec(scenario: &Scenario, job: &Job) -> JobSpec {
+pub(super) fn job_spec(scenario: &Scenario, job: &Job) -> JobSpec {
     let preset = match (job.workload, job.combiner) {
         (WorkloadKind::Wordcount, Some(false)) => "wordcount-nocombine",
         (kind, _) => kind.word(),
@@ -267,6 +267,11 @@ fn job_spec(scenario: &Scenario, job: &Job) -> JobSpec {
         *maps = units::count(files.len());
     }
     let reducers = reducers(scenario, job, input, &workload);
+    let keys = super::keys::keys(scenario, job, &workload, &files, reducers);
+    let layout = keys.and_then(|keys| {
+        workload.skew = Skew::Explicit(keys.shares);
+        keys.layout
+    });
     let hosts = |nodes: &Nodes| nodes.numbers(scenario.cluster.workers).into_iter().map(NodeId).collect();
     JobSpec {
         name: if job.name.is_empty() { job.workload.word().to_owned() } else { job.name.clone() },
@@ -291,7 +296,7 @@ fn job_spec(scenario: &Scenario, job: &Job) -> JobSpec {
         uber: job.uber.unwrap_or(scenario.mapreduce.uber.enable),
         compression: compression(job),
         packing: packing(job),
-        keyed: keyed(scenario, job),
+        keyed: keyed(scenario, job).map(|keyed| Keyed { layout, ..keyed }),
         input_store: super::object_store::file_system(job.input_store),
         output_store: super::object_store::file_system(job.output_store),
         stride: super::object_store::stride(job),
@@ -319,7 +324,7 @@ fn packing(job: &Job) -> Packing {
 
 /// How a job's input is placed by key. Of a record with several keys one has the node where the record stands, and each
 /// of the others has it with the probability of any node.
-fn keyed(scenario: &Scenario, job: &Job) -> Option<Keyed> {
+pub(super) fn keyed(scenario: &Scenario, job: &Job) -> Option<Keyed> {
     let placement = &scenario.hdfs.placement;
     // Splits with hosts stand where they were recorded; files that control files name are read as a whole.
     let stands_elsewhere =
@@ -327,7 +332,7 @@ fn keyed(scenario: &Scenario, job: &Job) -> Option<Keyed> {
     if placement.kind != PlacementKind::ByKey || stands_elsewhere {
         return None;
     }
-    Some(Keyed { at_home: 1.0 / job.keys_per_record, patience: placement.patience })
+    Some(Keyed { at_home: 1.0 / job.keys_per_record, patience: placement.patience, layout: None })
 }
 
 /// What of a job is compressed: a codec as published, with what the scenario knows better. Costs are nanoseconds there,
@@ -414,8 +419,10 @@ fn refine(workload: &mut Workload, job: &Job) {
         workload.combiner = None;
     }
     if let Some(combiner) = &mut workload.combiner {
-        combiner.keys.distinct = job.combine_keys.unwrap_or(combiner.keys.distinct);
-        set(&mut combiner.keys.exponent, job.combine_exponent);
+        let Keys { distinct, exponent } = &mut combiner.keys;
+        let law = job.keys.as_ref().and_then(|keys| Some((keys.distinct?, keys.exponent)));
+        *distinct = law.map(|law| law.0).or(job.combine_keys).unwrap_or(*distinct);
+        set(exponent, law.map(|law| law.1).or(job.combine_exponent));
         set(&mut combiner.record, job.combine_record);
         cost(&mut combiner.cpu, job.combine_cpu);
     }

@@ -8,6 +8,7 @@ pub mod disks;
 mod energy;
 mod hadoop;
 mod hosts;
+mod keys;
 mod mobility;
 mod object_store;
 mod phy;
@@ -21,6 +22,7 @@ mod traffic;
 pub use bonds::links;
 pub use capacity::{Machine, Reach, machines, reach};
 pub use hadoop::config as hadoop_config;
+pub use keys::check_plans;
 pub use tcp::tcp_config;
 pub use topology::topology;
 
@@ -103,6 +105,7 @@ pub(crate) fn world(scenario: &Scenario, look: &mut dyn FnMut() -> Result<(), Ru
         }),
     }
     if scenario.has_cluster() {
+        check_plans(scenario).map_err(wrong)?;
         let cluster = Cluster::new(hadoop::config(scenario), hadoop::node_infos(scenario), seed);
         look()?;
         let driver = Driver::new(cluster, hosts::hosts(scenario), tcp_config(scenario));

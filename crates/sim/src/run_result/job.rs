@@ -192,14 +192,17 @@ fn job(record: &JobRecord, records: &Records, number: u32) -> Job {
 /// What of the jobs' bytes is a worker's.
 pub(super) fn load(driver: &Driver, attempts: &[Attempt], node: NodeId) -> NodeLoad {
     let (hdfs, exchanged) = (driver.cluster.hdfs(), driver.cluster.shuffle().exchanged(node));
-    let done = |attempt: &&Attempt| attempt.kind == TaskKind::Map && attempt.state == AttemptState::Succeeded;
-    let here = attempts.iter().filter(done).filter(|attempt| attempt.node == node.0);
+    let input = |kind: TaskKind| -> Bytes {
+        let done = attempts.iter().filter(|attempt| attempt.state == AttemptState::Succeeded && attempt.kind == kind);
+        done.filter(|attempt| attempt.node == node.0).map(|attempt| attempt.input).sum()
+    };
     NodeLoad {
         stored_at_start: hdfs.stored_at_start(node),
         stored: hdfs.stored(node),
-        map_input: here.map(|attempt| attempt.input).sum(),
+        map_input: input(TaskKind::Map),
         shuffle_received: exchanged.received,
         shuffle_sent: exchanged.sent,
+        reduce_input: input(TaskKind::Reduce),
     }
 }
 

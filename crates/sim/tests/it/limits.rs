@@ -119,6 +119,8 @@ const NEEDS: &[Need] = &[
     need("mapreduce.spare-batteries", JOB, &["node.idle-power=1 W", "node.battery=1 kJ"]),
     need("job.input=\"1048576 TiB\"", JOB, &["hdfs.block=1 TiB"]),
     need("job.splits=\"1048576 TiB\"", JOB, &["hdfs.block=1 TiB"]),
+    need("job.keys.exponent", JOB, &["job.workload=sort", "job.keys.distinct=1000000000000"]),
+    need("job.keys.", JOB, &["job.workload=sort"]),
     need("job.file-writers=", JOB, &["job.workload=dfsio-read", "cluster.workers=100000"]),
     need("job.plan.attempt.after=", JOB, &["job.plan.attempt.node=worker-1", "job.plan.attempt.end=failed"]),
     need("job.plan.attempt.copy=", JOB, &["job.plan.attempt.node=worker-1", "job.plan.attempt.kind=reduce"]),

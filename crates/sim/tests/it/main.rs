@@ -15,6 +15,7 @@ mod findings;
 mod flows;
 mod fuzz_scenario;
 mod incast_short;
+mod job_keys;
 mod jobs;
 mod limits;
 mod losses;
