@@ -227,8 +227,9 @@ struct Shelf<'a> {
 fn layout(crowd: &Crowd, places: &Places, part: f64, shelf: &Shelf) -> KeyLayout {
     let mut nodes = vec![Standing::default(); places.nodes];
     let tail: f64 = crowd.tail.iter().map(|(keys, weight)| keys * weight).sum();
-    // Of each reducer's records, those that stand on each node.
+    // Of each reducer's records, those that stand on each node: of keys that are not split, and of those that are.
     let mut of_reducer = vec![BTreeMap::<usize, f64>::new(); crowd.reducers];
+    let mut of_split = of_reducer.clone();
     for (bucket, (home, spread)) in places.of_bucket.iter().zip(&crowd.spread).enumerate() {
         nodes[*home].buckets.push((bucket, *spread));
         nodes[*home].input += spread * tail;
@@ -242,18 +243,21 @@ fn layout(crowd: &Crowd, places: &Places, part: f64, shelf: &Shelf) -> KeyLayout
             let each = weight * share;
             nodes[*home].input += *keys as f64 * each;
             nodes[*home].head.push((*rank, bucket, *keys as f64, each));
-            if split.is_none() {
-                *of_reducer[bucket % crowd.reducers].entry(*home).or_default() += *keys as f64 * each;
-            }
+            let of = if split.is_none() { &mut of_reducer } else { &mut of_split };
+            *of[bucket % crowd.reducers].entry(*home).or_default() += *keys as f64 * each;
         }
     }
-    // A reducer is where most of its keys are that are not split.
+    // A reducer is where most of its keys are that are not split; where all are, most of their parts (`Plan::reducers`).
     let most = |on: &BTreeMap<usize, f64>| {
-        on.iter().fold((0, -1.0), |best, (home, sum)| if *sum > best.1 { (*home, *sum) } else { best }).0
+        on.iter().fold((0, 0.0), |best, (home, sum)| if *sum > best.1 { (*home, *sum) } else { best })
     };
+    let homes = of_reducer.iter().zip(&of_split).map(|(light, split)| match most(light) {
+        (home, sum) if sum > 0.0 => home,
+        _ => most(split).0,
+    });
     KeyLayout {
         homes: nodes.iter().map(|node| node.home(crowd, part, shelf)).collect(),
-        of_reducer: of_reducer.iter().map(|on| NodeId(1 + units::count(most(on)))).collect(),
+        of_reducer: homes.map(|home| NodeId(1 + units::count(home))).collect(),
     }
 }
 

@@ -291,6 +291,24 @@ fn a_plan_stands_as_it_was_written() {
     assert!((remote(&placed) - 0.1).abs() < 1e-6, "{}", remote(&placed));
 }
 
+/// Bucket 1 has one key, of which the fourth node has three quarters: there its reducer is, 200 of 800 bytes, and not
+/// where the plan has the keys that the bucket does not have.
+#[test]
+fn a_reducer_of_split_keys_alone_is_where_most_of_them_is() {
+    let parts = r#"{ "bytes": 50, "nodes": [0] }, { "bytes": 150, "nodes": [3] }"#;
+    let text = PLAN
+        .replace(r#"{ "bytes": 200, "nodes": [1] }"#, r#"{ "bytes": 0, "nodes": [1] }"#)
+        .replace(r#"{ "bytes": 100, "nodes": [3] }, { "bytes": 100, "nodes": [1] }"#, parts);
+    let placed = by_plan(&text, &[&LAW[..4], &["hdfs.placement.kind=by-key"]].concat()).expect("a plan");
+    let placed = sim::run(&placed, &mut |_| ControlFlow::Continue(())).expect("a run");
+    let taken = placed.nodes[1..].iter().map(|node| node.load.expect("a worker").reduce_input.get() as f64);
+    let taken: Vec<f64> = taken.collect();
+    let sum: f64 = taken.iter().sum();
+    for (is, should) in taken.iter().map(|bytes| bytes / sum).zip([0.375, 0.0, 0.375, 0.25]) {
+        assert!((is - should).abs() < 1e-6, "{taken:?}");
+    }
+}
+
 #[test]
 fn a_plan_that_is_none_or_another_clusters_is_refused() {
     let refused = |text: &str, assignments: &[&str]| by_plan(text, assignments).expect_err("refused");
