@@ -5,7 +5,7 @@ use super::bonds::{links, places};
 use super::hadoop::room_for_blocks;
 use super::phy::{mode, settings};
 use super::traffic::sizes;
-use super::{disks, object_store, power, queue, topology};
+use super::{disks, keys, object_store, power, queue, topology};
 use net::{Dcell, LinkId, Topology, TopologyError, VertexKind};
 use scenario::{Check, Fidelity, Scenario, SizeKind, TopologyKind, Traffic, TrafficKind, node_name};
 use units::{Bytes, Quantity};
@@ -32,6 +32,7 @@ pub(super) fn check(check: &mut Check<'_>) {
         return;
     }
     bonds(check);
+    keys::check(check);
     if check.is_clean() && names_links(scenario) {
         let topology = topology(scenario);
         object_store::check(check, &topology);

@@ -6,7 +6,7 @@ use hadoop::NodeId;
 use hadoop::mapreduce::{KeyHome, KeyLayout, records_at_once};
 use hadoop::workload::{KeyGroups, Workload, met};
 use placement::{Bucketing, Engine, KeyClass, KeyClasses, KeyLaw, KeyType, Node, Part, Plan};
-use scenario::{Job, JobKeys, Scenario};
+use scenario::{Check, Job, JobKeys, Scenario};
 use std::collections::BTreeMap;
 use units::Bytes;
 
@@ -82,14 +82,27 @@ fn by_law(
 ///
 /// Which plan, what is wrong with it, and what would be right.
 pub fn check_plans(scenario: &Scenario) -> Result<(), String> {
-    for job in &scenario.job {
-        let Some(keys) = job.keys.as_ref().filter(|keys| !keys.plan.is_empty()) else { continue };
-        let reducers = job_spec(scenario, job).reducers;
-        if reducers > 0 {
-            kept(scenario, keys, reducers).map_err(|what| format!("job.keys.plan, {}: {what}", keys.plan))?;
+    scenario.job.iter().try_for_each(|job| wrong_plan(scenario, job).map_or(Ok(()), Err))
+}
+
+/// As [`check_plans`], of plans that have been read: where a scenario is changed that holds them.
+pub(super) fn check(check: &mut Check<'_>) {
+    let scenario = check.scenario;
+    for (number, job) in scenario.job.iter().enumerate() {
+        if job.keys.as_ref().is_some_and(|keys| !keys.plan_text.is_empty())
+            && let Some(what) = wrong_plan(scenario, job)
+        {
+            check.says(&format!("job.{number}.keys.plan"), what, "a plan for this job and these workers");
         }
     }
-    Ok(())
+}
+
+/// What is wrong with the plan that a job names, if anything is.
+fn wrong_plan(scenario: &Scenario, job: &Job) -> Option<String> {
+    let keys = job.keys.as_ref().filter(|keys| !keys.plan.is_empty())?;
+    let reducers = job_spec(scenario, job).reducers;
+    let what = kept(scenario, keys, reducers).err().filter(|_| reducers > 0)?;
+    Some(format!("job.keys.plan, {}: {what}", keys.plan))
 }
 
 /// The plan that a job names, on the scenario's workers.

@@ -63,6 +63,7 @@ fn wrong(error: impl std::fmt::Display) -> RunError {
 pub(crate) fn world(scenario: &Scenario, look: &mut dyn FnMut() -> Result<(), RunError>) -> Result<World, RunError> {
     let seed = scenario.run.seed;
     look()?;
+    check_plans(scenario).map_err(wrong)?;
     let topology = topology(scenario);
     look()?;
     let traffic = traffic::traffic_specs(scenario, &topology).map_err(wrong)?;

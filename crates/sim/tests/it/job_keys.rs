@@ -332,6 +332,20 @@ fn a_plan_that_is_none_or_another_clusters_is_refused() {
     assert!(by_plan(PLAN, &["job.reducers=2"]).is_ok());
 }
 
+/// What is changed of a scenario that holds its plan, as advice does, is checked against it; what has not read it does
+/// not run. Keys are never left out in silence.
+#[test]
+fn a_changed_scenario_keeps_to_its_plan() {
+    let scenario = by_plan(PLAN, &[]).expect("a plan");
+    let changed = |assignment: &str| sim::parse("test.toml", &scenario.to_toml(), &[assignment.to_owned()]);
+    assert!(changed("job.0.reducers=2").is_ok());
+    let refused = changed("job.0.reducers=3").expect_err("refused").to_string();
+    assert!(refused.contains("its 4 buckets are no multiple of 3 reducers; `--buckets 3`"), "{refused}");
+    let unread = sim::parse("test.toml", SORT, &["job.keys.plan=plan.json".to_owned()]).expect("a scenario");
+    let refused = sim::run(&unread, &mut |_| ControlFlow::Continue(())).expect_err("refused").to_string();
+    assert!(refused.contains("job.keys.plan, plan.json: it is no plan of `trunkline kat plan`"), "{refused}");
+}
+
 #[test]
 fn keys_that_defeat_each_other_are_refused() {
     let error = |assignments: &[&str]| {
