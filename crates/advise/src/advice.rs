@@ -98,6 +98,8 @@ pub struct RemedyAdvice {
     pub energy_j: Option<f64>,
     /// Mean cost with it, where the scenario says prices.
     pub cost: Option<f64>,
+    /// Seeds that it ran with, as the scenario says; none where it was only screened.
+    pub seeds: usize,
     /// Whether it takes hardware.
     pub yardstick: bool,
     /// Jobs that are slower.
@@ -129,6 +131,8 @@ pub struct SetAdvice {
     pub energy_j: Option<f64>,
     /// Mean cost with it, where the scenario says prices.
     pub cost: Option<f64>,
+    /// Seeds that it ran with.
+    pub seeds: usize,
     /// Where it hurts.
     pub hurts: Vec<Hurt>,
     /// Other days on which it was tried, in words.
@@ -163,8 +167,8 @@ pub struct Advice {
     pub objective: String,
     /// Its unit.
     pub unit: String,
-    /// Seeds of what is confirmed.
-    pub seeds: u32,
+    /// Seeds that the scenario ran with as it is.
+    pub seeds: usize,
     /// Runs that the advice stands on.
     pub runs: usize,
     /// Those of them at flow level, where the scenario's own level is another.
@@ -223,7 +227,7 @@ impl Search {
             scenario_digest: self.base.digest(),
             objective: self.objective.to_string(),
             unit: self.objective.unit(&self.base),
-            seeds: self.seeds,
+            seeds: base.len(),
             runs,
             flow_runs: self.outcomes.keys().filter(|ask| ask.level == Level::Flow).count(),
             complete: self.is_done(),
@@ -245,14 +249,14 @@ impl Search {
         self.saving_beside(BASELINE, candidate, variation)
     }
 
-    fn saving_beside(&self, other: usize, candidate: usize, variation: usize) -> Option<Spread> {
+    pub(crate) fn saving_beside(&self, other: usize, candidate: usize, variation: usize) -> Option<Spread> {
         let pairs = self.outcomes(other, variation).into_iter().zip(self.outcomes(candidate, variation));
         let savings: Vec<f64> = pairs.filter_map(|(other, own)| self.objective.saving(other?, own?)).collect();
         Spread::of(&savings)
     }
 
     /// The mean of the objective as it is, over the seeds of a day.
-    fn level(&self, candidate: usize, variation: usize) -> Option<f64> {
+    pub(crate) fn level(&self, candidate: usize, variation: usize) -> Option<f64> {
         let runs: Vec<&Outcome> = self.outcomes(candidate, variation).into_iter().flatten().collect();
         mean_of(&runs, |run| self.objective.value(run))
     }
@@ -270,10 +274,14 @@ impl Search {
 
     /// What all seeds say of a set beside another.
     pub(crate) fn verdict_beside(&self, other: usize, candidate: usize) -> Verdict {
-        let ((other_failed, _), (failed, runs)) = (self.failures(other, 0), self.failures(candidate, 0));
-        if runs < self.seeds as usize {
+        let pairs = self.outcomes(other, 0).into_iter().zip(self.outcomes(candidate, 0));
+        let pairs: Vec<(&Outcome, &Outcome)> = pairs.filter_map(|(other, own)| other.zip(own)).collect();
+        if pairs.len() < self.seeds as usize {
             return Verdict::Untried;
         }
+        let fails = |run: &Outcome| self.objective.value(run).is_none();
+        let other_failed = pairs.iter().filter(|(other, _)| fails(other)).count();
+        let failed = pairs.iter().filter(|(_, own)| fails(own)).count();
         if failed != other_failed {
             return if failed < other_failed { Verdict::Helps } else { Verdict::Hurts };
         }
@@ -334,6 +342,7 @@ impl Search {
             energy_j: mean_of(&runs, |run| run.energy_j),
             cost: mean_of(&runs, |run| run.cost),
             yardstick: of.yardstick,
+            seeds: runs.len(),
             hurts: chosen.map_or_else(Vec::new, |chosen| self.slower_jobs(chosen)),
             reason: self
                 .unfit
@@ -389,6 +398,7 @@ impl Search {
             time_s: mean_of(&runs, |run| run.time_s),
             energy_j: mean_of(&runs, |run| run.energy_j),
             cost: mean_of(&runs, |run| run.cost),
+            seeds: runs.len(),
             hurts,
             tried: days().filter(|(day, _)| complete(*day)).map(|(_, day)| day.name.clone()).collect(),
             rates: days().filter(|(day, _)| complete(*day)).filter_map(row).collect(),

@@ -12,6 +12,7 @@ mod file;
 mod keys;
 mod objective;
 mod outcome;
+mod race;
 mod run;
 mod screen;
 mod search;

@@ -22,7 +22,7 @@ const OVERRUN: f64 = 0.2;
 const BELIEVED: f64 = 0.05;
 const FAR_OFF: f64 = 0.25;
 /// Seeds at flow level of what is not clearly worse on the first, and of pairs.
-const FLOWS: u32 = 4;
+pub(crate) const FLOWS: u32 = 4;
 /// A loss on the first seed after which there is no second.
 const CLEARLY_WORSE: f64 = 0.03;
 /// So many remedies are paired at flow level.

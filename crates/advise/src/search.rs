@@ -7,8 +7,9 @@
 //!    choosing the best on the screen does not flatter it.
 //! 4. On the screen's seeds again: pairs, at flow level first, then the best pair or single grows by one remedy at a
 //!    time, as long as that gains.
-//! 5. The best pairs, and the sets that it grew through, are confirmed with all seeds. A larger one is the answer only
-//!    where it is shown to save more than the smaller. The answer is tried on other days ([`Variation`]).
+//! 5. The best pairs, and the sets that it grew through, are confirmed with all seeds. Where these do not tell the best
+//!    apart, further seeds do ([`crate::race`]). A larger set is the answer only where it is shown to save more than the
+//!    smaller. The answer is tried on other days ([`Variation`]).
 //!
 //! Seeds are common random numbers: a saving is the mean of differences seed by seed.
 
@@ -19,6 +20,7 @@ use crate::file::{Remedies, Remedy};
 use crate::keys::Keys;
 use crate::objective::Objective;
 use crate::outcome::Outcome;
+use crate::race::Race;
 use crate::screen::Foreknown;
 use crate::setting::{Limits, settings};
 use crate::variation::{Variation, variations};
@@ -59,6 +61,7 @@ enum Stage {
     Pairs,
     Grow,
     ConfirmSet,
+    Race,
     Elsewhere,
     Done,
 }
@@ -111,6 +114,7 @@ pub struct Search {
     growing: Vec<usize>,
     /// The best pairs.
     finalists: Vec<usize>,
+    pub(crate) race: Race,
     pub(crate) best: Option<usize>,
 }
 
@@ -137,6 +141,7 @@ impl Search {
             grown: Vec::new(),
             growing: Vec::new(),
             finalists: Vec::new(),
+            race: Race::default(),
             best: None,
         }
     }
@@ -191,15 +196,16 @@ impl Search {
             Stage::Confirm => "confirming remedies",
             Stage::FlowPairs | Stage::Pairs | Stage::Grow => "combining remedies",
             Stage::ConfirmSet => "confirming the best set",
+            Stage::Race => "telling the best sets apart",
             Stage::Elsewhere => "trying it on other days",
             Stage::Done => "done",
         }
     }
 
-    /// The outcomes of a candidate over the seeds of what is confirmed, as far as they are known.
+    /// The outcomes of a candidate over the seeds of what is confirmed and of the race, as far as they are known.
     pub(crate) fn outcomes(&self, candidate: usize, variation: usize) -> Vec<Option<&Outcome>> {
         let ask = |seed| Ask { candidate, variation, seed, level: Level::Own };
-        (0..self.seeds).map(|seed| self.outcomes.get(&ask(seed))).collect()
+        (0..self.seeds).chain(self.seeds_of_race()).map(|seed| self.outcomes.get(&ask(seed))).collect()
     }
 
     /// The outcome on the screen's first seed.
@@ -281,6 +287,7 @@ impl Search {
                 let sets = self.grown.iter().chain(&self.finalists);
                 sets.flat_map(|set| self.with_all_seeds(*set)).collect()
             }
+            Stage::Race => self.runs_of_race(),
             Stage::Elsewhere => {
                 let sets = [Some(BASELINE), self.best];
                 let days = 1..self.variations.len();
@@ -288,7 +295,9 @@ impl Search {
                     (0..ELSEWHERE).map(move |seed| Ask { candidate, variation, seed, level: Level::Own })
                 };
                 let ask = |variation| sets.into_iter().flatten().flat_map(move |set| seeds(set, variation));
-                days.flat_map(ask).collect()
+                // The answer may have left the race before its end.
+                let rest = self.best.into_iter().flat_map(|best| self.on_seeds_of_race(best));
+                rest.chain(days.flat_map(ask)).collect()
             }
             Stage::Done => Vec::new(),
         }
@@ -336,11 +345,26 @@ impl Search {
             }
             Stage::ConfirmSet => {
                 self.best = self.choose_best();
-                self.plan_elsewhere();
-                Stage::Elsewhere
+                let singles: Vec<usize> = self.free().collect();
+                let sets = [singles, self.finalists.clone(), self.grown.clone()].concat();
+                self.begin_race(sets);
+                self.race()
+            }
+            Stage::Race => {
+                self.best = self.choose_best();
+                self.race()
             }
             Stage::Elsewhere | Stage::Done => Stage::Done,
         };
+    }
+
+    /// The next round of the race, if there is one.
+    fn race(&mut self) -> Stage {
+        if self.race_on() {
+            return Stage::Race;
+        }
+        self.plan_elsewhere();
+        Stage::Elsewhere
     }
 
     /// Decides which remedies apply.

@@ -1,4 +1,5 @@
 //! Tests of the search, and of advice from real runs.
 
+mod race;
 mod real;
 mod search;

@@ -6,12 +6,12 @@ use std::collections::BTreeMap;
 
 const JOB: &str = "[cluster]\nworkers = 4\n[network]\nloss = 0.001\n[[job]]\n";
 
-fn remedy(id: &str, set: &str, more: &str) -> String {
+pub(crate) fn remedy(id: &str, set: &str, more: &str) -> String {
     format!("[[remedy]]\nid = \"{id}\"\nname = \"{id}\"\ncosts = \"c\"\nsource = \"s\"\nset = [\"{set}\"]\n{more}\n")
 }
 
 /// Runs a search to its end on made-up times, or up to so many runs.
-fn search(remedies: &str, most: usize, time: impl Fn(&Scenario) -> Option<f64>) -> Advice {
+pub(crate) fn search(remedies: &str, most: usize, time: impl Fn(&Scenario) -> Option<f64>) -> Advice {
     search_with(remedies, Limits::default(), most, time)
 }
 
@@ -80,7 +80,7 @@ fn the_cheapest_cluster_is_not_the_fastest() {
 }
 
 /// A number from -0.5 to 0.5 that depends on the seed and a salt (SplitMix64).
-fn noise(seed: u64, salt: u64) -> f64 {
+pub(crate) fn noise(seed: u64, salt: u64) -> f64 {
     let mut z = (seed ^ salt.rotate_left(17)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
