@@ -5,7 +5,7 @@
 //! "Efficient algorithms for minimizing cross validation error"). The scenario as it is runs along, so that the savings
 //! are over the same seeds. A race makes at most as many runs as were made before it.
 
-use crate::screen::FLOWS;
+use crate::screen::SCREEN;
 use crate::search::{Ask, BASELINE, Level, NEGLIGIBLE, Search};
 
 /// A difference decides at so many half widths of its 95 % interval, since it is looked at after each round.
@@ -68,7 +68,7 @@ impl Search {
 
     /// The seeds that only a race has: those of the screen are between these and the others.
     pub(crate) fn seeds_of_race(&self) -> std::ops::Range<u32> {
-        let first = self.seeds + FLOWS;
+        let first = self.seeds + SCREEN;
         first..first + self.race.seeds
     }
 

@@ -8,7 +8,7 @@
 use crate::advice::ScreenedBy;
 use crate::candidate::keys;
 use crate::objective::Objective;
-use crate::search::{Ask, BASELINE, Level, NEGLIGIBLE, Search};
+use crate::search::{Ask, BASELINE, FINALISTS, Level, NEGLIGIBLE, Search};
 use results::Estimate;
 use scenario::Fidelity;
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,11 +21,14 @@ const OVERRUN: f64 = 0.2;
 /// differences: where a scheduler's chance moves times by a fifth, six seeds cannot show more. But never more than this.
 const BELIEVED: f64 = 0.05;
 const FAR_OFF: f64 = 0.25;
-/// Seeds at flow level of what is not clearly worse on the first, and of pairs.
-pub(crate) const FLOWS: u32 = 4;
-/// A loss on the first seed after which there is no second.
+/// Seeds at flow level of what is not clearly worse on the first, and at first of pairs.
+const FLOWS: u32 = 4;
+/// Seeds of the screen, which nothing else has. The best pairs run on all of them at flow level.
+pub(crate) const SCREEN: u32 = 32;
+/// A loss on the first seed after which there is no second, beyond twice what the scenario varies from seed to seed:
+/// the difference of two draws varies by the root of two times that.
 const CLEARLY_WORSE: f64 = 0.03;
-/// So many remedies are paired at flow level.
+/// So many remedies are paired at flow level with each other; the best also with all others.
 const PAIRED_BY_FLOW: usize = 8;
 
 /// What is known of remedies without runs at the scenario's own level.
@@ -35,8 +38,9 @@ pub(crate) struct Foreknown {
     pub estimates: BTreeMap<usize, f64>,
     /// Sets that have a scenario at flow level and set what it models.
     judgeable: BTreeSet<usize>,
-    /// Pairs that run at flow level.
+    /// Pairs that run at flow level, and on how many seeds.
     pub pairs: Vec<usize>,
+    pair_seeds: u32,
 }
 
 /// Whether flow level models what a key says: of TCP it has laws for long streams only, and no queues.
@@ -142,14 +146,15 @@ impl Search {
     /// Further seeds of those that are not clearly worse.
     pub(crate) fn flows_of_promising(&self) -> Vec<Ask> {
         let first = |candidate: usize, level| self.outcomes.get(&Ask { level, ..flow(candidate, self.seeds) });
+        let worse = CLEARLY_WORSE + 2.0 * self.flow_noise();
         let promising = |candidate: &usize| {
             let pair = first(BASELINE, Level::Flow).zip(first(*candidate, Level::Flow));
             let part =
                 pair.and_then(|(base, own)| Some(self.objective.saving(base, own)? / self.objective.value(base)?));
-            part.is_none_or(|part| part > -CLEARLY_WORSE)
+            part.is_none_or(|part| part > -worse)
         };
         let promising = self.judgeable_singles().into_iter().filter(promising);
-        promising.flat_map(|candidate| self.on_flow_seeds(candidate)).collect()
+        promising.flat_map(|candidate| self.on_flow_seeds(candidate, FLOWS)).collect()
     }
 
     fn judgeable_singles(&self) -> Vec<usize> {
@@ -157,9 +162,16 @@ impl Search {
         all.filter(|one| self.foreknown.judgeable.contains(one) && !self.is_dropped(*one)).collect()
     }
 
-    fn on_flow_seeds(&self, candidate: usize) -> impl Iterator<Item = Ask> + use<> {
+    /// How much the scenario's time as it is varies from seed to seed: its coefficient of variation.
+    fn flow_noise(&self) -> f64 {
+        let times = (0..self.seeds + FLOWS).filter_map(|seed| self.outcomes.get(&flow(BASELINE, seed))?.time_s);
+        let times: Vec<f64> = times.collect();
+        study::variation(&times).unwrap_or(0.0)
+    }
+
+    fn on_flow_seeds(&self, candidate: usize, seeds: u32) -> impl Iterator<Item = Ask> + use<> {
         let first = self.seeds;
-        (0..FLOWS).map(move |seed| Ask { candidate, variation: 0, seed: first + seed, level: Level::Flow })
+        (0..seeds).map(move |seed| Ask { candidate, variation: 0, seed: first + seed, level: Level::Flow })
     }
 
     /// Singles that neither closed forms nor flow level judge; those that gain most by flow level first.
@@ -172,17 +184,20 @@ impl Search {
         unjudged.into_iter().map(|(candidate, _)| candidate).collect()
     }
 
-    /// Pairs of the remedies that flow level ranks best, also of those that do not gain alone.
+    /// Pairs of the remedies that flow level ranks best, also of those that do not gain alone; and of the best with all
+    /// others, since what is lost in the noise of the scenario as it is may show where the best has made it short.
     pub(crate) fn pair_by_flow(&mut self) {
+        let worse = CLEARLY_WORSE + 2.0 * self.flow_noise();
         let judged = self.best_settings().into_iter().filter(|single| {
             !self.remedies[single.remedy].yardstick
                 && self.is_judged(single.candidate)
-                && self.gain(single.candidate) > -CLEARLY_WORSE
+                && self.gain(single.candidate) > -worse
         });
-        let best: Vec<usize> = judged.map(|single| single.candidate).take(PAIRED_BY_FLOW).collect();
+        let best: Vec<usize> = judged.map(|single| single.candidate).collect();
         let mut pairs = Vec::new();
-        for (i, a) in best.iter().enumerate() {
-            for b in &best[i + 1..] {
+        for (i, a) in best.iter().enumerate().take(PAIRED_BY_FLOW) {
+            let others = if i == 0 { best.len() } else { best.len().min(PAIRED_BY_FLOW) };
+            for b in &best[i + 1..others] {
                 if let Some(pair) = self.joined(*a, *b).filter(|pair| self.is_modelled(*pair)) {
                     self.foreknown.judgeable.insert(pair);
                     pairs.push(pair);
@@ -190,11 +205,41 @@ impl Search {
             }
         }
         self.foreknown.pairs = pairs;
+        self.foreknown.pair_seeds = FLOWS;
+    }
+
+    /// Where seeds differ, the better half of the pairs runs on twice as many (sequential halving: Karnin et al. 2013,
+    /// "Almost optimal exploration in multi-armed bandits"); whether there is such a round.
+    pub(crate) fn halve_pairs(&mut self) -> bool {
+        let count = self.foreknown.pairs.len();
+        let is_over = count <= FINALISTS || self.foreknown.pair_seeds >= SCREEN;
+        if is_over || !self.is_believed() || self.flow_noise() < NEGLIGIBLE / 2.0 {
+            return false;
+        }
+        self.foreknown.pairs = self.sorted(self.foreknown.pairs.clone());
+        self.foreknown.pairs.truncate(count.div_ceil(2).max(FINALISTS));
+        self.foreknown.pair_seeds *= 2;
+        true
+    }
+
+    /// The best pairs at flow level, where it is believed, among those that gain more there than their best part.
+    pub(crate) fn finalists_by_flow(&self) -> Vec<usize> {
+        if !self.is_believed() {
+            return Vec::new();
+        }
+        let gain = |set: usize| self.gain_at(set, Level::Flow).unwrap_or(f64::NEG_INFINITY);
+        let single = self.singles.iter().filter(|single| !self.remedies[single.remedy].yardstick);
+        let single = single.map(|single| gain(single.candidate)).fold(0.0, f64::max);
+        let mut pairs: Vec<usize> = self.foreknown.pairs.iter().copied().filter(|pair| gain(*pair) > single).collect();
+        pairs.sort_by(|a, b| gain(*b).total_cmp(&gain(*a)));
+        pairs.truncate(FINALISTS);
+        pairs
     }
 
     /// The runs of those pairs.
     pub(crate) fn flows_of_pairs(&self) -> Vec<Ask> {
-        self.foreknown.pairs.iter().flat_map(|pair| self.on_flow_seeds(*pair)).collect()
+        let sets = [BASELINE].into_iter().chain(self.foreknown.pairs.iter().copied());
+        sets.flat_map(|set| self.on_flow_seeds(set, self.foreknown.pair_seeds)).collect()
     }
 
     /// The part of the objective that a set saves on the screen's seeds: at the scenario's own level, else at flow
@@ -208,7 +253,7 @@ impl Search {
     /// there; none where it did not.
     pub(crate) fn gain_at(&self, candidate: usize, level: Level) -> Option<f64> {
         let of = |candidate, seed| self.outcomes.get(&Ask { candidate, variation: 0, seed, level });
-        let seeds = self.seeds..self.seeds + FLOWS;
+        let seeds = self.seeds..self.seeds + SCREEN;
         let pairs = seeds.filter_map(|seed| Some((of(BASELINE, seed)?, of(candidate, seed)?)));
         let (mut parts, mut runs, mut rescued) = (Vec::new(), 0, 0);
         for (base, own) in pairs {

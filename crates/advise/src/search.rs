@@ -73,8 +73,8 @@ pub(crate) const NEGLIGIBLE: f64 = 0.01;
 /// So many remedies are confirmed, so many of them paired, and a set has at most so many.
 const CONFIRMED: usize = 10;
 const PAIRED: usize = 5;
-/// So many of the best pairs are confirmed.
-const FINALISTS: usize = 3;
+/// So many of the best pairs are confirmed, and so many of the best at flow level.
+pub(crate) const FINALISTS: usize = 3;
 /// Seeds on which sets are compared while they grow.
 const JOINT: u32 = 2;
 const MOST: usize = 5;
@@ -321,13 +321,22 @@ impl Search {
                 Stage::FlowPairs
             }
             Stage::FlowPairs => {
-                self.pair();
-                Stage::Pairs
+                if self.halve_pairs() {
+                    Stage::FlowPairs
+                } else {
+                    self.pair();
+                    Stage::Pairs
+                }
             }
             Stage::Pairs => {
                 let start = self.free().chain(self.pairs.iter().copied());
                 self.grown = self.best_on_screen(start).into_iter().collect();
                 self.finalists = self.best_pairs();
+                for pair in self.finalists_by_flow() {
+                    if !self.finalists.contains(&pair) {
+                        self.finalists.push(pair);
+                    }
+                }
                 self.grow();
                 Stage::Grow
             }

@@ -35,3 +35,4 @@ pub use outcome::{
 };
 pub use plan::{Plan, PlannedRun};
 pub use record::{Measured, Record};
+pub use spread::variation;

@@ -25,16 +25,16 @@ fn advised(saved_by_b: f64) -> (Advice, usize) {
     (advice, runs.get())
 }
 
-/// Differences of two sets have a standard deviation of 20 / sqrt(6) = 8.2 s. Five seeds show 6 s in about every second
-/// search, forty do.
+/// Differences of two sets have a standard deviation of 20 / sqrt(6) = 8.2 s: of five seeds the interval is 10 s to each
+/// side, of ten 6 s.
 #[test]
 fn what_five_seeds_do_not_tell_apart_more_seeds_do() {
     let (advice, _) = advised(6.0);
     let best = advice.best.expect("they help");
     assert_eq!(best.ids, ["a", "b"]);
-    assert!(best.seeds >= 20 && best.seeds == advice.seeds, "{} of {}", best.seeds, advice.seeds);
+    assert!(best.seeds >= 10 && best.seeds == advice.seeds, "{} of {}", best.seeds, advice.seeds);
     let saving = best.saving.expect("both ended");
-    assert!((saving.mean - 36.0).abs() < 4.0 && saving.half_width.is_some_and(|half| half < 4.0), "{saving:?}");
+    assert!((saving.mean - 36.0).abs() < 8.0 && saving.half_width.is_some_and(|half| half < 8.0), "{saving:?}");
     assert!(best.time_s.zip(advice.base_time_s).is_some_and(|(with, base)| (base - with - saving.mean).abs() < 1e-9));
 }
 
@@ -60,4 +60,22 @@ fn what_is_clear_is_not_run_again() {
     });
     let best = advice.best.expect("they help");
     assert_eq!((best.ids, best.seeds, advice.seeds), (vec!["a".to_owned(), "b".to_owned()], 5, 5));
+}
+
+/// As it is, a scenario of 100 s varies by 40 s from end to end, and what saves 4 s shows by chance alone. Where another
+/// remedy has made it 30 s that vary by 4, it is found beside that: in ten draws of the noise, ten times.
+#[test]
+fn what_the_noise_hides_alone_is_found_beside_the_best() {
+    let remedies =
+        [remedy("a", "mapreduce.sort-factor=64", ""), remedy("b", "mapreduce.parallel-copies=20", "")].concat();
+    for draw in 0..10 {
+        let advice = search(&remedies, 100_000, |scenario| {
+            let (a, b) = has(scenario);
+            let noise = noise(scenario.run.seed, 8 * draw + u64::from(a) + 2 * u64::from(b));
+            let (time, varies) = if a { (30.0, 4.0) } else { (100.0, 40.0) };
+            Some(time - if b { 4.0 } else { 0.0 } + varies * noise)
+        });
+        let ids = advice.best.map(|best| best.ids);
+        assert_eq!(ids, Some(vec!["a".to_owned(), "b".to_owned()]), "draw {draw}");
+    }
 }
