@@ -467,6 +467,7 @@ Key: TypeAlias = Literal[
     "spark.adaptive-skewed-partition-factor",
     "spark.adaptive-skewed-partition-threshold",
     "spark.broadcast-block-size",
+    "spark.executor",
     "spark.executor-cores",
     "spark.executor-memory",
     "spark.executor-start",

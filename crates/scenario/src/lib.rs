@@ -64,7 +64,7 @@ pub use power_daemon::{PowerDaemon, PowerDisk, PowerDriver, PowerEnd};
 pub use problem::{Problem, ScenarioError, ScenarioWarnings, Source, Span};
 pub use queue::{Codel, FqCodel, Pie, PieDelay, Port, Queue, QueueKind, QueueLimit, Red, SharedBuffer};
 pub use run::{Fault, Fidelity, Run};
-pub use spark::{Spark, SparkFormat, SparkLevel, SparkPlace, SparkStage};
+pub use spark::{Spark, SparkExecutor, SparkFormat, SparkLevel, SparkPlace, SparkStage};
 pub use spark_yarn::SparkYarn;
 pub use stripe::{StreamCount, StreamCoupling, StreamPolicy, StreamScheduler, Stripe};
 pub use tcp::{
@@ -224,6 +224,7 @@ fn changed(entries: Vec<Entry>, defaults: &[Entry]) -> Vec<Entry> {
                 "traffic" => Traffic::default().entries(),
                 "disk" => Disk::default().entries(),
                 "stage" => SparkStage::default().entries(),
+                "executor" => SparkExecutor { node: String::new(), ..SparkExecutor::default() }.entries(),
                 _ => return Some(entry),
             };
             for item in items {

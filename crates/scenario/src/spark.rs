@@ -46,11 +46,33 @@ choice! {
 }
 
 section! {
+    /// An executor of a standalone cluster of which it is said when it comes and goes, as an import has it of a cluster
+    /// that grew or shrank, or whose hosts differed.
+    pub struct SparkExecutor {
+        /// The worker that it runs on: "worker-1" is the first.
+        node: String = "worker-1".to_owned();
+        /// Its cores, which are tasks at once. Left out: `spark.executor-cores`.
+        cores: Option<u32> = None, 1..=4_096;
+        /// When its process is up, from the start of the run. What is there at 0 is registered before the first job.
+        from: Time = Time::ZERO, TIMES;
+        /// From when on it goes. Left out: it stays.
+        until: Option<Time> = None, Time::from_ms(1)..=Time::from_secs(604_800);
+        /// Whether it is lost at `until`: its process ends, with its tasks, its shuffle files and what it keeps. Else it is
+        /// given back once it is idle and no task waits for a core, and what it has written stays, as with an external
+        /// shuffle service.
+        lost: bool = false;
+    }
+}
+
+section! {
     /// An application of Spark, on a standalone cluster or on YARN (`[spark.yarn]`): its driver on the master, its
     /// executors on the workers. [The model](../models/spark.md) has the sources.
     pub struct Spark {
         /// Executors on each worker, standalone.
         executors: u32 = 1, 1..=1_000;
+        /// The executors, where they come and go or differ; without `[spark.yarn]`. Left out: `executors` on each worker,
+        /// from the start on.
+        executor: Vec<SparkExecutor> = Vec::new();
         /// Cores of each, which are tasks at once (`spark.executor.cores`).
         executor_cores: u32 = 1, 1..=4_096;
         /// How long a stage waits for a core on the node of its data before it takes one elsewhere

@@ -2,6 +2,7 @@
 //! holds, or that have no effect.
 
 use super::check::{Check, MOST};
+use super::network::node_number;
 use super::spark_yarn::MOST_EXECUTORS;
 use super::{Scenario, Spark, SparkLevel, SparkPlace, SparkStage};
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,6 +29,7 @@ pub(super) fn check(check: &mut Check<'_>) {
         check.says("spark", "an application without a stage does nothing", "add [[spark.stage]]");
     }
     super::spark_yarn::check(check, spark);
+    listed(check, spark);
     let executors = executors(scenario, spark);
     if executors > MOST_EXECUTORS {
         let message =
@@ -54,9 +56,37 @@ pub(super) fn check(check: &mut Check<'_>) {
     volumes(check, spark);
 }
 
+/// What is wrong with executors that are listed.
+fn listed(check: &mut Check<'_>, spark: &Spark) {
+    let workers = check.scenario.cluster.workers;
+    if spark.yarn.is_some() && !spark.executor.is_empty() {
+        let message = "on YARN the ResourceManager says where executors are and when";
+        check.says("spark.executor", message, "no `[spark.yarn]`, or no [[spark.executor]]");
+    }
+    for (i, executor) in spark.executor.iter().enumerate() {
+        let path = |key: &str| format!("spark.executor.{i}.{key}");
+        if node_number(&executor.node).is_none_or(|number| number == 0 || number > workers) {
+            let message = format!("there is no worker `{}`", executor.node);
+            check.says(&path("node"), message, format!("worker-1 to worker-{workers}"));
+        }
+        if executor.until.is_some_and(|until| until <= executor.from) {
+            let from = executor.from.exact();
+            check.says(
+                &path("until"),
+                format!("it would go before it is there, at {from}"),
+                format!("later than {from}"),
+            );
+        }
+        if executor.lost && executor.until.is_none() {
+            check.says(&path("lost"), "it does not say when", "`until`");
+        }
+    }
+}
+
 /// Its executors, those aside that take the place of lost ones.
 fn executors(scenario: &Scenario, spark: &Spark) -> u64 {
     let standalone = u64::from(spark.executors) * u64::from(scenario.cluster.workers);
+    let standalone = if spark.executor.is_empty() { standalone } else { spark.executor.len() as u64 };
     spark.yarn.as_ref().map_or(standalone, |yarn| yarn.instances.into())
 }
 
@@ -313,6 +343,9 @@ pub(super) fn warn(check: &mut Check<'_>) {
         check.says("spark.locality-wait", message, "one of the two");
     }
     super::spark_yarn::warn(check, spark);
+    if !spark.executor.is_empty() && check.states("spark.executors") {
+        check.says("spark.executors", "it has no effect: [[spark.executor]] says which there are", "leave it out");
+    }
     caching(check, spark);
     speculation(check, spark);
     let broadcasts = spark.stage.iter().any(|stage| stage.broadcast > Bytes::ZERO);

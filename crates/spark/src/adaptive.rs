@@ -244,8 +244,8 @@ impl Spark {
 
     /// Cores of executors that the driver knows of, and no less than two (`CoarseGrainedSchedulerBackend`).
     fn parallelism(&self) -> u64 {
-        let alive = self.executors.iter().filter(|executor| executor.is_up()).count() as u64;
-        (alive * u64::from(self.config.cores)).max(2)
+        let alive = self.executors.iter().filter(|executor| executor.is_up());
+        alive.map(|executor| u64::from(executor.cores)).sum::<u64>().max(2)
     }
 }
 

@@ -2,6 +2,7 @@
 //! (<https://spark.apache.org/docs/4.1.1/configuration.html>) unless said otherwise.
 
 use crate::yarn::OnYarn;
+use hadoop::NodeId;
 use units::{Bytes, Time};
 
 /// Settings of an application, its jobs and their stages.
@@ -9,6 +10,8 @@ use units::{Bytes, Time};
 pub struct Config {
     /// Executors on each worker, standalone.
     pub executors: u32,
+    /// Executors of a standalone cluster of which it is said when they come and go; these alone are there then.
+    pub listed: Vec<Listed>,
     /// How it runs on YARN; none if it does not.
     pub yarn: Option<OnYarn>,
     /// Cores of an executor, which are tasks at once (`spark.executor.cores`).
@@ -68,6 +71,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             executors: 1,
+            listed: Vec::new(),
             yarn: None,
             cores: 1,
             locality_wait_process: Time::from_secs(3),
@@ -94,6 +98,21 @@ impl Default for Config {
             stages: Vec::new(),
         }
     }
+}
+
+/// An executor that comes and goes when it is said to, as a recorded one did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Listed {
+    /// Its node.
+    pub node: NodeId,
+    /// Its cores, which are tasks at once.
+    pub cores: u32,
+    /// When its process is up.
+    pub from: Time,
+    /// From when on it may go; none for one that stays.
+    pub until: Option<Time>,
+    /// Whether it is lost then, with its files. Else it is given back when it is idle.
+    pub lost: bool,
 }
 
 /// When a copy of a task is launched.

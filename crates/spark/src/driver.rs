@@ -4,6 +4,7 @@
 use crate::adaptive::FEW_PARTITIONS;
 use crate::application::{Errand, Spark};
 use crate::config::Place;
+use crate::executor::Executor;
 use crate::record::{TaskEnd, TaskRecord};
 use crate::shuffle::Outputs;
 use crate::speculation::Attempts;
@@ -100,7 +101,9 @@ impl Spark {
         for task in 0..preferred.len() {
             set.prefer(task, self.keepers(number, task), self.config.locality_wait_process);
         }
-        let changes = self.config.yarn.is_some() || self.executors.iter().any(|executor| executor.is_lost);
+        let changes = self.config.yarn.is_some()
+            || !self.config.listed.is_empty()
+            || self.executors.iter().any(Executor::is_gone);
         let alive = changes.then(|| self.nodes_of_executors());
         let stage = &mut self.stages[number];
         stage.record.submit.get_or_insert(platform.ctx.now);
@@ -110,7 +113,7 @@ impl Spark {
             set.drop(done);
         }
         if let Some(alive) = alive {
-            let lost = |executor: usize| self.executors[executor].is_lost;
+            let lost = |executor: usize| self.executors[executor].is_gone();
             set.recompute(self.config.locality_wait, |node| alive.contains(&node), lost);
         }
         let is_done = set.waiting() == 0;
@@ -133,7 +136,8 @@ impl Spark {
 
     /// All free cores are offered.
     pub(crate) fn offer_all(&mut self, platform: &mut Platform) {
-        let all: Vec<usize> = (0..self.executors.len()).filter(|executor| !self.executors[*executor].is_lost).collect();
+        let all: Vec<usize> =
+            (0..self.executors.len()).filter(|executor| !self.executors[*executor].is_gone()).collect();
         self.offer(platform, all, true);
     }
 
@@ -192,7 +196,8 @@ impl Spark {
                 loop {
                     let mut again = false;
                     for executor in &offers {
-                        if self.executors[*executor].free == 0 || self.executors[*executor].is_disabled {
+                        let of = &self.executors[*executor];
+                        if of.free == 0 || of.is_disabled || of.is_given_back {
                             continue;
                         }
                         let node = self.executors[*executor].node;

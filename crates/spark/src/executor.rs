@@ -20,6 +20,7 @@ pub enum Need {
 #[derive(Debug)]
 pub struct Executor {
     pub node: NodeId,
+    pub cores: u32,
     pub free: u32,
     /// To the driver; this executor is the client.
     pub driver: ConnId,
@@ -28,6 +29,8 @@ pub struct Executor {
     pub has: BTreeSet<Need>,
     /// Stages of which a task has ended here: their classes are loaded and compiled.
     pub warm: BTreeSet<usize>,
+    /// It was given back: it gets no more tasks, and what it has written stays.
+    pub is_given_back: bool,
     /// Its process is gone, and all that it had on its node.
     pub is_dead: bool,
     /// The driver knows that.
@@ -49,16 +52,19 @@ pub struct Executor {
 }
 
 impl Executor {
+    /// One with no core to offer yet.
     pub fn new(node: NodeId, cores: u32, driver: ConnId) -> Self {
         let (peers, has, waits) = (BTreeMap::new(), BTreeSet::new(), BTreeMap::new());
         let warm = BTreeSet::new();
         Self {
             node,
-            free: cores,
+            cores,
+            free: 0,
             driver,
             peers,
             has,
             warm,
+            is_given_back: false,
             is_dead: false,
             is_lost: false,
             is_disabled: false,
@@ -72,9 +78,14 @@ impl Executor {
         }
     }
 
+    /// Whether the driver knows that it runs no more tasks.
+    pub const fn is_gone(&self) -> bool {
+        self.is_lost || self.is_given_back
+    }
+
     /// Whether tasks run on it, as far as the driver knows.
     pub const fn is_up(&self) -> bool {
-        self.registered.is_some() && !self.is_lost
+        self.registered.is_some() && !self.is_gone()
     }
 
     /// The disk for its next file: those of its node in turn (`spark.local.dir`, of which files are spread over the

@@ -299,7 +299,7 @@ impl Spark {
         }
         let alive = self.nodes_of_executors();
         for set in self.stages.iter_mut().filter_map(|stage| stage.set.as_mut()) {
-            let lost = |executor: usize| self.executors[executor].is_lost;
+            let lost = |executor: usize| self.executors[executor].is_gone();
             set.recompute(self.config.locality_wait, |node| alive.contains(&node), lost);
         }
     }

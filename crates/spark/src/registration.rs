@@ -24,7 +24,7 @@ impl Spark {
         let master = platform.ctx.nodes.master();
         let driver = platform.ctx.drive_open(node, master, Service::SparkDriver);
         let number = self.executors.len();
-        self.executors.push(Executor::new(node, 0, driver));
+        self.executors.push(Executor::new(node, self.config.cores, driver));
         self.cache.add(self.config.storage_memory);
         number
     }
@@ -50,10 +50,11 @@ impl Spark {
             }
             Step::Registered => self.say(platform, executor, Step::Ready),
             Step::Ready => {
-                if self.executors[executor].is_lost {
+                let of = &mut self.executors[executor];
+                if of.is_gone() {
                     return;
                 }
-                self.executors[executor].free = self.config.cores;
+                of.free = of.cores;
                 self.recompute_levels();
                 self.offer(platform, vec![executor], false);
             }

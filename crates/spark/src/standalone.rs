@@ -26,6 +26,9 @@ pub enum Step {
     Up(usize),
     /// The Master drops a Worker that was silent for too long.
     Drop(usize),
+    /// Of executors that are listed: one is up, and one may go, by their places in the list.
+    Come(usize),
+    Go(usize),
 }
 
 /// A Worker.
@@ -51,12 +54,14 @@ pub struct Standalone {
     /// When the Master first looks for Workers that it has not heard of; it began before the application.
     phase: Time,
     workers: Vec<Worker>,
+    /// By place in the list of executors, where there is one: its number since it has come.
+    pub(crate) come: Vec<Option<usize>>,
 }
 
 impl Standalone {
     pub fn new(seed: u64) -> Self {
         let phase = RandomStream::new(seed, "spark-master", 0).below(WORKER_TIMEOUT.as_ps());
-        Self { phase: Time::from_ps(phase), workers: Vec::new() }
+        Self { phase: Time::from_ps(phase), workers: Vec::new(), come: Vec::new() }
     }
 
     /// When the Master drops a Worker whose node crashes now: at the first of its looks that finds it silent for longer
@@ -70,14 +75,13 @@ impl Standalone {
 }
 
 impl Spark {
-    /// The run begins: as many executors on each worker, which connect to the driver.
+    /// The run begins: as many executors on each worker, or those that are listed, which connect to the driver.
     pub(crate) fn start_executors(&mut self, platform: &mut Platform) {
+        let each = if self.config.listed.is_empty() { self.config.executors } else { 0 };
         for node in platform.ctx.nodes.workers() {
             let first = self.executors.len();
-            for _ in 0..self.config.executors {
-                let executor = self.add_executor(platform, node);
-                let of = &mut self.executors[executor];
-                (of.registered, of.free) = (Some(platform.ctx.now), self.config.cores);
+            for _ in 0..each {
+                self.add_registered(platform, node);
             }
             self.standalone.workers.push(Worker {
                 node,
@@ -85,17 +89,32 @@ impl Spark {
                 known: Some(platform.ctx.now),
                 is_gone: false,
                 room: 0,
-                launched: self.config.executors,
+                launched: each,
                 executors: (first..self.executors.len()).collect(),
             });
         }
+        self.start_listed(platform);
+    }
+
+    /// An executor that was there before the application's first job.
+    pub(crate) fn add_registered(&mut self, platform: &mut Platform, node: NodeId) -> usize {
+        let executor = self.add_executor(platform, node);
+        let of = &mut self.executors[executor];
+        (of.registered, of.free) = (Some(platform.ctx.now), of.cores);
+        executor
+    }
+
+    /// The Worker of a node that has not crashed has an executor; false where the node has.
+    pub(crate) fn is_on_worker(&mut self, node: NodeId, executor: Option<usize>) -> bool {
+        let worker = self.standalone.workers.iter_mut().find(|worker| worker.node == node && !worker.is_gone);
+        worker.map(|worker| worker.executors.extend(executor)).is_some()
     }
 
     /// A node is back. Standalone, its Worker starts as another than before, and registers; by when it does, the node
     /// counts as back.
     pub fn on_up(&mut self, platform: &mut Platform, node: NodeId) {
         let master = platform.ctx.nodes.master();
-        if self.config.yarn.is_some() || self.is_finished() || node == master {
+        if self.config.yarn.is_some() || self.is_finished() || node == master || !self.config.listed.is_empty() {
             return;
         }
         let conn = platform.ctx.drive_open(node, master, Service::SparkDriver);
@@ -158,6 +177,8 @@ impl Spark {
                     self.register(platform, executor);
                 }
             }
+            Step::Come(place) => self.on_come(platform, place),
+            Step::Go(place) => self.on_go(platform, place),
             Step::Drop(worker) => {
                 let of = &mut self.standalone.workers[worker];
                 (of.known, of.launched) = (None, 0);
@@ -210,6 +231,7 @@ impl Spark {
         if self.executors.iter().all(|executor| executor.is_lost)
             && !self.standalone.workers.iter().any(will_have)
             && platform.ctx.now >= self.config.returns
+            && !self.come_later(platform.ctx.now)
         {
             self.fail(platform, "all executors are lost, and none takes their place".to_owned());
         }

@@ -251,6 +251,8 @@ pub struct TaskInfo {
     pub index: u32,
     #[serde(default, rename = "Attempt")]
     pub attempt: u32,
+    #[serde(default, rename = "Partition ID")]
+    pub partition: Option<i64>,
     #[serde(rename = "Launch Time", deserialize_with = "moment")]
     pub launch: i64,
     #[serde(rename = "Executor ID")]

@@ -5,12 +5,14 @@
 //! bytes under way, would change. Files that a task reads or writes are in its work, as no log says where they are; those
 //! of an RDD of HDFS are read there, too.
 
-use super::Application;
-use super::kept;
+use super::executors::{Course, is_local, slots};
 use super::settings::{size, time};
+use super::speculative::joined;
 use super::stages::{Ran, groups, ms, of_stage, whole_ms};
 use super::work::{Counted, Machines, Starts};
-use super::yarn::on_yarn;
+use super::yarn::{is_on_yarn, on_yarn};
+use super::{Application, Stage, Task};
+use super::{kept, network};
 use crate::beyond;
 use crate::import::host_order;
 use scenario::{NodeSpec, Run, Scenario, ScenarioError, Spark, SparkFormat, SparkLevel};
@@ -51,8 +53,8 @@ pub struct SparkRecorded {
 pub enum SparkImportError {
     /// The cluster's scenario is invalid.
     Scenario(ScenarioError),
-    /// It ran in one process: nothing crossed a network.
-    Local,
+    /// The log names no executor, nor a task of any.
+    Nowhere,
     /// No job of it succeeded.
     Empty,
     /// The cluster's scenario has jobs, traffic or stages of its own.
@@ -65,9 +67,9 @@ impl fmt::Display for SparkImportError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Scenario(error) => error.fmt(f),
-            Self::Local => f.write_str(
-                "the application ran in local mode, within one process: no network was between its tasks; import one \
-                 of a cluster",
+            Self::Nowhere => f.write_str(
+                "the log names no executor, nor a task of any, so that it says nothing of where the application ran: if it \
+                 is a part of a log, import all parts together",
             ),
             Self::Empty => f.write_str("no job of the application has succeeded: there is nothing to predict"),
             Self::Occupied => f.write_str(
@@ -87,31 +89,61 @@ impl std::error::Error for SparkImportError {}
 /// cluster's.
 pub fn import(of: &Application, cluster: Option<(&str, &str)>) -> Result<SparkImported, SparkImportError> {
     let mut notes = Vec::new();
-    if of.executors.is_empty() || of.executors.iter().all(|executor| matches!(&*executor.id, "driver" | "<driver>")) {
-        return Err(SparkImportError::Local);
-    }
+    let (joined, copies) = joined(of);
+    let of: &Application = &joined;
     let groups = groups(of, &mut notes);
     if groups.is_empty() {
         return Err(SparkImportError::Empty);
+    }
+    if of.executors.is_empty() {
+        return Err(SparkImportError::Nowhere);
+    }
+    if is_local(of) {
+        notes.push(
+            "it ran in local mode, within one process: here in an executor on a worker of its own. No network was between \
+             its tasks, so nothing checks what it takes on several workers"
+                .to_owned(),
+        );
     }
     let all = groups.iter().flat_map(|group| &group.stages).map(|stage| u64::from(stage.tasks)).sum();
     if all > Spark::MOST_TASKS {
         return Err(SparkImportError::TooLarge(all));
     }
     let (mut scenario, spark) = base(cluster)?;
-    let hosts = machines(of, &mut scenario, &mut notes);
-    let mut spark = settings(of, spark, &mut notes);
+    let last = groups.iter().map(|group| group.finish).max().unwrap_or(groups[0].submit);
+    let course = Course::new(of, (groups[0].submit, last));
+    let hosts = machines(of, &course, &mut scenario);
+    let mut spark = settings(of, &course, spark, &mut notes);
     let mut recorded = SparkRecorded::default();
     let mut ran = Ran::of(of, Machines::new(of, &shared(&scenario), &hosts));
     ran.readers = kept::readers(&groups, &ran);
     if !ran.readers.is_empty() {
         kept::settings(of, &mut spark, &mut notes);
     }
-    let start = on_yarn(of, &mut scenario, &mut spark, &ran.machines, &mut notes);
+    let is_listed = executors(of, &course, &mut spark, &hosts, &mut notes);
+    let start = if is_listed {
+        None
+    } else {
+        on_yarn(of, (&mut scenario, &mut spark), (course.count(), &ran.machines), &mut notes)
+    };
     recorded.executors = start.map(|start| start.last);
     let mut places = BTreeMap::new();
     let of_groups = groups.iter().flat_map(|group| &group.stages);
-    let stages: Vec<_> = of_groups.map(|stage| (ran.of_stage(stage), ran.in_hdfs(stage))).collect();
+    let stages: Vec<_> = of_groups.map(|stage| (ran.of_stage(stage), ran.reads_far(stage))).collect();
+    if cluster.is_none() {
+        let keeps = |stage: &Stage| ran.readers.contains_key(&stage.id);
+        let read = groups.iter().flat_map(|group| &group.stages);
+        let read = read.zip(&stages).map(|(stage, (tasks, _))| (keeps(stage), tasks.values().copied().collect()));
+        let least = network::at_least(read);
+        if let Some(rate) = network::faster(scenario.network.rate, least) {
+            let least = least / 1e9;
+            notes.push(format!(
+                "a host read {least:.1} Gbit/s of others: `network.rate` is that of the next faster link"
+            ));
+            scenario.network.rate = rate;
+        }
+    }
+    costs_of_driver(&mut spark, &stages);
     // What tasks waited for the network can be told from work where it is simulated as it was; and where tasks count all
     // that they compute, which they do not of Python's workers.
     let python = of.stages.iter().flat_map(|stage| &stage.rdds).any(|rdd| rdd.name.contains("Python"));
@@ -146,10 +178,28 @@ pub fn import(of: &Application, cluster: Option<(&str, &str)>) -> Result<SparkIm
         }
     }
     recorded.took = (before - first).max(0) as f64 / 1e3;
-    let wasted = of.tasks.len() - ran.taken;
-    if wasted > 0 {
-        notes.push(format!("{wasted} attempts at tasks that failed, were killed or run again are left out"));
+    if ran.unknown > 0 {
+        notes.push(format!(
+            "{} tasks have no end in the log, from which events were lost: each takes the mean of its stage's others, or, \
+             where most are unknown, what the stage's time leaves it",
+            ran.unknown
+        ));
     }
+    if copies > 0 {
+        notes.push(format!(
+            "{copies} copies of slow tasks were first: each of these tasks takes the time of both attempts together, which the \
+             first would have taken at least"
+        ));
+    }
+    let (count, part, all) = ran.in_part;
+    if count > 0 {
+        let (part, all) = (part as f64 / 1e6, all as f64 / 1e6);
+        notes.push(format!(
+            "{count} stages read {part:.0} MB of the {all:.0} MB that their parents wrote, as queries do that need no more; here \
+             they read all of it"
+        ));
+    }
+    left_out(of, &ran, &mut notes);
     if of.adaptive {
         notes.push(
             "stages that read shuffles have the tasks that adaptive execution made of their partitions then, which no log \
@@ -158,13 +208,46 @@ pub fn import(of: &Application, cluster: Option<(&str, &str)>) -> Result<SparkIm
         );
     }
     if of.cut_off || of.finish_ms.is_none() {
-        notes.push("the log breaks off before the application's end: its jobs so far are imported".to_owned());
+        notes.push("the log breaks off before the application's end: its jobs so far are imported, of those that ran the stages that had \
+             ended".to_owned());
     }
     scenario.name.clone_from(&of.id);
     scenario.run.until = Time::from_secs_f64((recorded.took * 20.0).clamp(3_600.0, Run::LATEST.as_secs_f64()));
     scenario.spark = Some(spark);
     Ok(SparkImported { scenario, recorded, notes })
 }
+
+/// Attempts at tasks that are not imported, and how much of the time of all they took.
+fn left_out(of: &Application, ran: &Ran, notes: &mut Vec<String>) {
+    let took = |task: &Task| (task.finish_ms.unwrap_or(task.launch_ms) - task.launch_ms).max(0) as f64 / 1e3;
+    let all: f64 = of.tasks.iter().map(took).sum();
+    let (count, left) = (of.tasks.len().saturating_sub(ran.taken), (all - ran.time).max(0.0));
+    if count > 0 {
+        let part = if all > 0.0 { left / all * 100.0 } else { 0.0 };
+        notes.push(format!(
+            "{count} attempts at tasks that failed, were killed or run again, or were of jobs that did not succeed, are left \
+             out: {left:.1} s of executors' cores, {part:.0} % of all that tasks took; others do not wait for these cores here"
+        ));
+    }
+}
+
+/// The driver's work for a task is no more than what is seen: it took launches and ends of all of a stage's tasks, one
+/// after the other, while the stage ran.
+fn costs_of_driver(spark: &mut Spark, stages: &[(BTreeMap<u32, &Task>, bool)]) {
+    let least = stages.iter().filter(|(tasks, _)| tasks.len() >= MANY).filter_map(|(tasks, _)| {
+        let first = tasks.values().map(|task| task.launch_ms).min()?;
+        let last = tasks.values().filter_map(|task| task.finish_ms).max()?;
+        Some((last - first).max(1) as f64 / 1e3 / tasks.len() as f64)
+    });
+    let (least, both) = (least.fold(f64::INFINITY, f64::min), (spark.launch_cost + spark.status_cost).as_secs_f64());
+    if least < both {
+        let whole = |cost: Time| Time::from_us((cost.as_secs_f64() * least / both * 1e6) as u64);
+        (spark.launch_cost, spark.status_cost) = (whole(spark.launch_cost), whole(spark.status_cost));
+    }
+}
+
+/// So many tasks of a stage tell what the driver takes for each: the wait for the last of them is little beside.
+const MANY: usize = 100;
 
 /// The cluster's scenario, which has nothing to run, and its settings of Spark: it is read with a stage that does
 /// nothing.
@@ -188,33 +271,48 @@ fn base(cluster: Option<(&str, &str)>) -> Result<(Scenario, Spark), SparkImportE
 /// A worker for each host of executors, with a core for each task at once: of those that share a machine by the
 /// cluster's scenario, as far as that has cores. Of others what tasks took holds what they shared. The result is the
 /// number of each host's worker.
-fn machines(of: &Application, scenario: &mut Scenario, notes: &mut Vec<String>) -> BTreeMap<String, u32> {
-    let mut by_host: BTreeMap<&str, (u32, u32)> = BTreeMap::new();
-    for executor in &of.executors {
-        let (count, cores) = by_host.entry(&executor.host).or_insert((0, 0));
-        // An executor that took the place of a lost one is not beside it.
-        *count += u32::from(executor.removed_ms.is_none());
-        *cores = (*cores).max(executor.cores);
-    }
-    let workers = units::count(by_host.len());
-    let each = by_host.values().map(|(count, _)| *count).max().unwrap_or(1).max(1);
-    let cores = by_host.values().map(|(_, cores)| *cores).max().unwrap_or(1).max(1);
-    if by_host.values().any(|other| *other != (each, cores)) {
-        notes.push(format!("hosts differ, or executors came and went: {each} executors of {cores} cores on each host"));
-    }
+fn machines(of: &Application, course: &Course, scenario: &mut Scenario) -> BTreeMap<String, u32> {
+    let mut names: Vec<&str> = course.hosts().into_iter().collect();
     let cluster = &mut scenario.cluster;
-    (cluster.workers, cluster.master) = (workers, None);
+    (cluster.workers, cluster.master) = (units::count(names.len()), None);
     cluster.group.clear();
     let node = &mut scenario.node;
-    node.cores = each.saturating_mul(cores).clamp(1, 4_096);
+    node.cores = course.most_on_a_host(of).0.clamp(1, 4_096);
     (node.speed, node.variation) = (1.0, 0.0);
     if cluster.host.is_none() {
         node.load = 0.0;
     }
-    scenario.hdfs.replication = scenario.hdfs.replication.min(workers);
-    let mut names: Vec<&str> = by_host.into_keys().collect();
+    scenario.hdfs.replication = scenario.hdfs.replication.min(cluster.workers);
     names.sort_by_cached_key(|name| host_order(name));
     names.into_iter().map(str::to_owned).zip(1..).collect()
+}
+
+/// Executors that came and went, or, but on YARN, hosts that differ: each is listed with its times. On YARN the
+/// ResourceManager's grants are in these times, and it is left out.
+fn executors(
+    of: &Application,
+    course: &Course,
+    spark: &mut Spark,
+    hosts: &BTreeMap<String, u32>,
+    notes: &mut Vec<String>,
+) -> bool {
+    let is_yarn = is_on_yarn(of);
+    if course.differ && !course.changes && is_yarn {
+        notes.push("hosts had different numbers of executors: here YARN places them anew".to_owned());
+    }
+    let is_listed = course.changes || course.differ && !is_yarn;
+    if is_listed {
+        (spark.executor, spark.yarn, spark.executors) = (course.listed(of, hosts), None, 1);
+    }
+    if course.changes {
+        let (count, (lost, back)) = (course.count(), course.went());
+        let yarn = if is_yarn { ", without YARN's ResourceManager, whose grants are in these times" } else { "" };
+        notes.push(format!(
+            "its executors came and went: {count} in all, of which {lost} were lost and {back} given back. They come and go \
+             at the recorded times ([[spark.executor]]){yarn}, however long jobs take here"
+        ));
+    }
+    is_listed
 }
 
 /// Workers that share a machine by the cluster's scenario: the machine's cores, and other threads on it.
@@ -227,13 +325,10 @@ fn shared(scenario: &Scenario) -> BTreeMap<u32, (u32, f64, f64)> {
 }
 
 /// The settings that were set, where the model knows them, in place of the cluster's.
-fn settings(of: &Application, mut spark: Spark, notes: &mut Vec<String>) -> Spark {
-    let mut by_host: BTreeMap<&str, u32> = BTreeMap::new();
-    for executor in of.executors.iter().filter(|executor| executor.removed_ms.is_none()) {
-        *by_host.entry(&executor.host).or_default() += 1;
-    }
-    spark.executors = by_host.values().copied().max().unwrap_or(1).clamp(1, 1_000);
-    spark.executor_cores = of.executors.iter().map(|executor| executor.cores).max().unwrap_or(1).clamp(1, 4_096);
+fn settings(of: &Application, course: &Course, mut spark: Spark, notes: &mut Vec<String>) -> Spark {
+    spark.executors = course.most_on_a_host(of).1.clamp(1, 1_000);
+    let at_once = of.executors.iter().map(|executor| slots(of, executor.cores)).max();
+    spark.executor_cores = at_once.unwrap_or(1).clamp(1, 4_096);
     let mut refused = Vec::new();
     let mut set = |name: &str, take: &mut dyn FnMut(&str) -> Option<()>| {
         if let Some(value) = of.property(name)
@@ -262,6 +357,12 @@ fn settings(of: &Application, mut spark: Spark, notes: &mut Vec<String>) -> Spar
     set("spark.shuffle.reduceLocality.enabled", &mut |value| {
         value.trim().parse().ok().map(|enabled| spark.reduce_locality = enabled)
     });
+    // Before Spark 4 a task was slow sooner.
+    let copies = of.property("spark.speculation").is_some_and(|enabled| enabled.trim() == "true");
+    if copies && of.version.split('.').next().and_then(|major| major.parse::<u32>().ok()).is_some_and(|major| major < 4)
+    {
+        (spark.speculation_multiplier, spark.speculation_quantile) = (1.5, 0.75);
+    }
     set("spark.speculation", &mut |value| value.trim().parse().ok().map(|enabled| spark.speculation = enabled));
     set("spark.speculation.interval", &mut |value| interval(value).map(|time| spark.speculation_interval = time));
     let number = |value: &str| value.trim().parse::<f64>().ok().filter(|number| number.is_finite());

@@ -9,9 +9,21 @@ pub struct LogPart {
     pub compact: bool,
 }
 
+/// What follows `eventlog` in a name of Databricks.
+const DATE: &str = "-2021-06-15--15-00";
+
 impl LogPart {
     /// Of a name such as `events_2_app-20261126165157-0000.zstd`.
+    ///
+    /// Databricks names the files of an application `eventlog-2021-06-15--15-00.gz`, by when each ended, and `eventlog`.
     pub fn of(name: &str) -> Option<Self> {
+        if let Some(rest) = name.strip_prefix("eventlog") {
+            let date = rest.split('.').next().unwrap_or_default();
+            let digits: String = date.chars().filter(char::is_ascii_digit).collect();
+            let is_date = date.len() == DATE.len() && date.starts_with('-') && digits.len() == 12;
+            let number = if date.is_empty() { Some(u64::MAX) } else { digits.parse().ok().filter(|_| is_date) };
+            return number.map(|number| Self { number, compact: false });
+        }
         let (number, rest) = name.strip_prefix("events_")?.split_once('_')?;
         Some(Self { number: number.parse().ok()?, compact: rest.ends_with(".compact") })
     }

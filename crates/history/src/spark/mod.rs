@@ -7,11 +7,14 @@
 
 mod codec;
 mod event;
+mod executors;
 mod import;
 mod kept;
 mod log;
+mod network;
 mod read;
 mod settings;
+mod speculative;
 mod stages;
 mod work;
 mod yarn;
@@ -201,6 +204,8 @@ pub struct Task {
     pub index: u32,
     /// Its number among the attempts at that place, from 0.
     pub attempt: u32,
+    /// Its partition: an attempt at a stage after the first has tasks for those that were lost. None before Spark 3.3.
+    pub partition: Option<u32>,
     /// The executor that ran it.
     pub executor: Arc<str>,
     /// Where that ran.

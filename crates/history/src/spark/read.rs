@@ -1,6 +1,7 @@
 //! The reader of an event log, line by line.
 
 use super::event::{self, TaskInfo, TaskMetrics};
+use super::executors::unnamed;
 use super::{Application, Executor, Job, Locality, Metrics, Rdd, ShuffleRead, ShuffleWrite, Stage, Task, TaskEnd};
 use crate::error::{HistoryError as Error, Place, Problem};
 use crate::memory::Memory;
@@ -37,6 +38,7 @@ impl LogReader {
     pub fn feed(&mut self, source: impl Read) -> Result<(), Error> {
         let mut source = BufReader::with_capacity(1 << 16, source);
         let (mut offset, mut number) = (0, 0);
+        let mut broken: Option<Error> = None;
         if self.application.cut_off {
             return Err(Error::inconsistent(0, "the file before this one breaks off within a line: fetch it again"));
         }
@@ -50,7 +52,10 @@ impl LogReader {
                 return Err(at(Error::new(offset, Problem::Limit(what))));
             }
             match read {
-                Ok(0) => return Ok(()),
+                Ok(0) => {
+                    self.application.cut_off |= broken.is_some();
+                    return Ok(());
+                }
                 Ok(_) => {}
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
                     self.application.cut_off = true;
@@ -59,11 +64,14 @@ impl LogReader {
                 Err(error) => return Err(at(Error::malformed(offset, "data of a log", error.to_string()))),
             }
             let line = std::mem::take(&mut self.line);
-            let taken = self.event(line.trim_ascii());
-            // An application that still runs, or that was killed, leaves a line without its end.
-            let cut = !line.ends_with(b"\n");
-            match taken {
-                Err(Wrong::Json(error)) if cut && error.is_eof() => self.application.cut_off = true,
+            let content = line.trim_ascii();
+            if let Some(broken) = broken.take_if(|_| !content.is_empty()) {
+                return Err(broken);
+            }
+            // An application that still runs, or that was killed, leaves a line without its end, after which whoever copied
+            // it may have ended the line.
+            match self.event(content) {
+                Err(Wrong::Json(error)) if error.is_eof() => broken = Some(at(Wrong::Json(error).at(offset))),
                 Err(wrong) => return Err(at(wrong.at(offset))),
                 Ok(()) => {}
             }
@@ -80,6 +88,15 @@ impl LogReader {
         self.application.jobs.sort_by_key(|job| job.id);
         self.application.stages.sort_by_key(|stage| (stage.id, stage.attempt));
         self.application.tasks.extend(self.running.into_values());
+        // Before Spark 1.3 jobs had no times of their own.
+        let Application { jobs, stages, .. } = &mut self.application;
+        for job in jobs.iter_mut().filter(|job| job.submit_ms == 0) {
+            let own = || stages.iter().filter(|stage| job.stages.binary_search(&stage.id).is_ok());
+            job.submit_ms = own().filter_map(|stage| stage.submit_ms).min().unwrap_or(0);
+            let ended = own().filter_map(|stage| stage.finish_ms).max();
+            job.finish_ms = job.finish_ms.map(|finish| ended.unwrap_or(finish).max(finish));
+        }
+        self.application.executors.extend(unnamed(&self.application));
         Ok(self.application)
     }
 
@@ -261,6 +278,7 @@ impl LogReader {
             stage,
             index: info.index,
             attempt: info.attempt,
+            partition: info.partition.and_then(|partition| u32::try_from(partition).ok()),
             executor: self.memory.name(&info.executor)?,
             host: self.memory.name(&info.host)?,
             locality: Locality::named(&info.locality),

@@ -1,7 +1,8 @@
 //! Stages of an application that ran, and each as a scenario has it.
 
+use super::executors::slots;
 use super::work::{Counted, Machines, Starts, Works};
-use super::{Application, Stage, Task, TaskEnd};
+use super::{Application, Job, Stage, Task, TaskEnd};
 use scenario::{SparkLevel, SparkPlace, SparkStage};
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Bytes, Time};
@@ -18,26 +19,33 @@ pub struct Group<'a> {
 pub fn groups<'a>(of: &'a Application, notes: &mut Vec<String>) -> Vec<Group<'a>> {
     let mut groups: Vec<Group<'a>> = Vec::new();
     let mut taken = BTreeSet::new();
-    let mut jobs: Vec<_> = of.jobs.iter().filter(|job| job.succeeded == Some(true)).collect();
+    // A job that ran when the log broke off has those of its stages that had ended.
+    let runs = of.cut_off || of.finish_ms.is_none();
+    let taken_in = |job: &&Job| job.succeeded == Some(true) || runs && job.succeeded.is_none();
+    let mut jobs: Vec<_> = of.jobs.iter().filter(taken_in).collect();
     jobs.sort_by_key(|job| (job.submit_ms, job.id));
     if jobs.len() < of.jobs.len() {
         notes.push(format!("{} jobs that did not succeed are left out", of.jobs.len() - jobs.len()));
     }
-    let whole = |stage: &&Stage| stage.finish_ms.is_some() && stage.failure.is_empty() && stage.tasks > 0;
+    let whole = |stage: &Stage| stage.finish_ms.is_some() && stage.failure.is_empty();
     let mut attempts: BTreeMap<u32, Vec<&Stage>> = BTreeMap::new();
-    for stage in of.stages.iter().filter(whole) {
+    for stage in of.stages.iter().filter(|stage| stage.finish_ms.is_some() && stage.tasks > 0) {
         attempts.entry(stage.id).or_default().push(stage);
     }
     for job in jobs {
-        let Some(finish) = job.finish_ms else { continue };
         let mut stages: BTreeMap<u32, &Stage> = BTreeMap::new();
         for number in job.stages.iter().filter(|number| !taken.contains(*number)) {
             let own = |stage: &&&Stage| stage.submit_ms.is_some_and(|submit| submit >= job.submit_ms);
-            // The last attempt at a stage is the one that succeeded.
-            if let Some(stage) = attempts.get(number).and_then(|attempts| attempts.iter().rfind(own)) {
+            let own: Vec<&Stage> = attempts.get(number).into_iter().flatten().filter(own).copied().collect();
+            // One of the attempts at a stage has succeeded. Later ones have tasks for what was lost alone; the one with
+            // most tasks, of several the last, is the stage.
+            if let Some(stage) = own.iter().max_by_key(|stage| stage.tasks).filter(|_| own.iter().any(|of| whole(of))) {
                 stages.insert(*number, stage);
             }
         }
+        let Some(finish) = job.finish_ms.or(stages.values().filter_map(|stage| stage.finish_ms).max()) else {
+            continue;
+        };
         if stages.is_empty() {
             continue;
         }
@@ -56,10 +64,23 @@ pub fn groups<'a>(of: &'a Application, notes: &mut Vec<String>) -> Vec<Group<'a>
     groups
 }
 
+/// A stage that others may read: its name, when it ended, and what it wrote.
+type Parent = (String, i64, u64);
+
+/// What stages may read for nothing: where tasks of one found nothing to read, its parents are named for their order
+/// alone, if they wrote no more.
+const LITTLE: u64 = 1 << 20;
+
 /// What is known of the stages: of all, and of those before.
 pub struct Ran<'a> {
     /// Attempts that succeeded, by stage and its attempt.
     succeeded: BTreeMap<(u32, u32), Vec<&'a Task>>,
+    /// When attempts were launched, in their order.
+    launches: Vec<i64>,
+    /// Tasks at once on all executors.
+    slots: u32,
+    /// Tasks of the stages so far that are not in the log.
+    pub unknown: u64,
     /// Data sets by stage.
     sets: BTreeMap<u32, u32>,
     /// Where its hosts' tasks shared cores.
@@ -69,11 +90,15 @@ pub struct Ran<'a> {
     /// What executors' first tasks of all took beyond.
     pub starts: Starts,
     /// Names by the data set that a stage computes: another job names the same stage anew, and skips it.
-    names: BTreeMap<u32, (String, i64)>,
+    names: BTreeMap<u32, Parent>,
+    /// Stages that read less than their parents wrote, what they read, and what these wrote.
+    pub in_part: (u32, u64, u64),
     /// Stages that read what another has kept: by number, that one's and the level.
     pub readers: BTreeMap<u32, (u32, SparkLevel)>,
     /// How many tasks are imported.
     pub taken: usize,
+    /// How long these took, in seconds.
+    pub time: f64,
     /// Seconds from the launch of the last stage's first task to the end of its last.
     pub length: f64,
     /// Shuffle bytes that its tasks fetched from other executors, and read of their own.
@@ -87,23 +112,32 @@ impl<'a> Ran<'a> {
         for task in of.tasks.iter().filter(|task| task.end == TaskEnd::Succeeded) {
             succeeded.entry(task.stage).or_default().push(task);
         }
+        let mut launches: Vec<i64> = of.tasks.iter().map(|task| task.launch_ms).collect();
+        launches.sort_unstable();
+        let slots = of.executors.iter().map(|executor| slots(of, executor.cores)).fold(0, u32::saturating_add);
         let sets = of.stages.iter().filter_map(|stage| Some((stage.id, stage.rdds.first()?.id))).collect();
         Self {
             succeeded,
+            launches,
+            slots,
+            unknown: 0,
             sets,
             machines,
             cost: Counted::default(),
             starts: Starts::default(),
             names: BTreeMap::new(),
+            in_part: (0, 0, 0),
             readers: BTreeMap::new(),
             taken: 0,
+            time: 0.0,
             length: 0.0,
             remote: 0,
             local: 0,
         }
     }
 
-    /// A stage's tasks that ended well, by their places.
+    /// A stage's tasks that ended well, by their places; what this attempt at it lacks is of others. In these a task's
+    /// partition says its place, or, before Spark 3.3, its order among those that were lacking.
     pub fn of_stage(&self, stage: &Stage) -> BTreeMap<u32, &'a Task> {
         let mut tasks = BTreeMap::new();
         for task in self.succeeded.get(&(stage.id, stage.attempt)).into_iter().flatten() {
@@ -111,7 +145,48 @@ impl<'a> Ran<'a> {
                 tasks.entry(task.index).or_insert(*task);
             }
         }
+        let of_stage = (stage.id, 0)..=(stage.id, u32::MAX);
+        for (_, others) in self.succeeded.range(of_stage).filter(|((_, attempt), _)| *attempt != stage.attempt) {
+            let lacking: Vec<u32> = (0..stage.tasks).filter(|place| !tasks.contains_key(place)).collect();
+            if lacking.is_empty() {
+                break;
+            }
+            for task in others {
+                let place = task.partition.or_else(|| lacking.get(task.index as usize).copied());
+                if let Some(place) = place.filter(|place| *place < stage.tasks) {
+                    tasks.entry(place).or_insert(*task);
+                }
+            }
+        }
         tasks
+    }
+
+    /// Whether tasks of a stage read what stands on some nodes: files of HDFS, or what executors have kept.
+    pub fn reads_far(&self, stage: &Stage) -> bool {
+        self.in_hdfs(stage) || self.readers.contains_key(&stage.id)
+    }
+
+    /// When the driver began to launch tasks after it had been handed a stage's. Until then it packed them; after that
+    /// they waited for cores, and for those near to their data.
+    fn begun(&self, stage: &Stage, launched: i64) -> i64 {
+        let handed = stage.submit_ms.unwrap_or(launched);
+        let next = self.launches.partition_point(|at| *at < handed);
+        self.launches.get(next).map_or(launched, |at| launched.min(*at))
+    }
+
+    /// The work of each of a stage's tasks that are not in the log, in milliseconds: the mean of the others, where these
+    /// are half of them or more, else what the stage's time leaves on all executors.
+    fn of_unknown(&self, stage: &Stage, known: &BTreeMap<u32, f64>) -> f64 {
+        let sum: f64 = known.values().sum();
+        let unknown = f64::from(stage.tasks) - known.len() as f64;
+        let (Some(submit), Some(finish)) = (stage.submit_ms, stage.finish_ms) else {
+            return sum / known.len().max(1) as f64;
+        };
+        if 2 * known.len() >= stage.tasks as usize {
+            return sum / known.len().max(1) as f64;
+        }
+        let all = (finish - submit).max(0) as f64 * f64::from(self.slots.min(stage.tasks));
+        (all - sum).max(0.0) / unknown
     }
 
     /// Whether a stage reads files of HDFS, and not what another has kept of them.
@@ -127,13 +202,21 @@ pub fn of_stage(stage: &Stage, (number, group): (usize, &Group), ran: &mut Ran, 
     let known: Vec<&Task> = tasks.values().copied().collect();
     let sum = |of: &dyn Fn(&Task) -> u64| known.iter().fold(0_u64, |sum, task| sum.saturating_add(of(task)));
     ran.taken += known.len();
+    let took = |task: &&Task| (task.finish_ms.unwrap_or(task.launch_ms) - task.launch_ms).max(0) as f64 / 1e3;
+    ran.time += known.iter().map(took).sum::<f64>();
     ran.remote = sum(&|task| task.metrics.read.remote_bytes);
     ran.local = sum(&|task| task.metrics.read.local_bytes);
-    let launched = known.iter().map(|task| task.launch_ms).min().unwrap_or(group.submit);
-    let ended = known.iter().filter_map(|task| task.finish_ms).max().unwrap_or(launched);
+    let unknown = u64::from(stage.tasks).saturating_sub(known.len() as u64);
+    ran.unknown = ran.unknown.saturating_add(unknown);
+    // Where most tasks are not in the log, the stage's own times are what is known.
+    let (mut launched, mut ended) = (stage.submit_ms.unwrap_or(group.submit), stage.finish_ms.unwrap_or(group.finish));
+    if 2 * known.len() >= stage.tasks as usize {
+        launched = known.iter().map(|task| task.launch_ms).min().unwrap_or(launched);
+        ended = known.iter().filter_map(|task| task.finish_ms).max().unwrap_or(ended);
+    }
     ran.length = (ended - launched).max(0) as f64 / 1e3;
 
-    let mut parents: Vec<(String, i64)> = Vec::new();
+    let mut parents: Vec<Parent> = Vec::new();
     let mut seen = BTreeSet::new();
     for parent in &stage.parents {
         match ran.sets.get(parent).and_then(|set| ran.names.get(set)) {
@@ -145,10 +228,8 @@ pub fn of_stage(stage: &Stage, (number, group): (usize, &Group), ran: &mut Ran, 
             None => notes.push(format!("stage {name} reads of stage {parent}, which is not in the log")),
         }
     }
-    // It could run when its parents were done, or its job was submitted.
-    let ready = parents.iter().map(|(_, end)| *end).fold(group.submit, i64::max);
     if let Some(rdd) = stage.rdds.first() {
-        ran.names.insert(rdd.id, (name.clone(), ended));
+        ran.names.insert(rdd.id, (name.clone(), ended, sum(&|task| task.metrics.write.bytes)));
     }
     let each = |of: &dyn Fn(&Task) -> u64| -> Vec<u64> {
         let mean = sum(of) / known.len().max(1) as u64;
@@ -159,30 +240,38 @@ pub fn of_stage(stage: &Stage, (number, group): (usize, &Group), ran: &mut Ran, 
         if each.iter().all(|bytes| *bytes == 0) { Vec::new() } else { each.into_iter().map(Bytes::new).collect() }
     };
     let read = each(&|task| task.metrics.read.remote_bytes + task.metrics.read.local_bytes);
-    let reads = !parents.is_empty() && read.iter().any(|bytes| *bytes > 0);
+    let written = parents.iter().fold(0_u64, |all, (.., written)| all.saturating_add(*written));
+    let all_read = read.iter().fold(0_u64, |all, bytes| all.saturating_add(*bytes));
+    let reads = !parents.is_empty() && (all_read > 0 || written <= LITTLE);
+    if reads && unknown == 0 && all_read.saturating_add(LITTLE) < written {
+        let (count, part, all) = ran.in_part;
+        ran.in_part = (count + 1, part.saturating_add(all_read), all.saturating_add(written));
+    }
+    // It could run when its parents were done, or its job was submitted.
+    let after = parents.iter().filter(|_| reads);
+    let ready = after.map(|(_, end, _)| *end).fold(group.submit, i64::max);
     let result = sum(&|task| task.metrics.result_bytes) / known.len().max(1) as u64;
     let reduce_locality = known.iter().any(|task| task.locality != super::Locality::ProcessLocal);
-    let hdfs = ran.in_hdfs(stage);
-    let inputs = if hdfs { bytes(&|task| task.metrics.input_bytes) } else { Vec::new() };
-    let works = Works::of(&tasks, &ran.machines, &ran.starts, ran.cost, hdfs);
-    let mean = works.of_tasks.values().sum::<f64>() / works.of_tasks.len().max(1) as f64;
-    let work = |index| works.of_tasks.get(&index).copied().unwrap_or(mean);
+    let inputs = if ran.in_hdfs(stage) { bytes(&|task| task.metrics.input_bytes) } else { Vec::new() };
+    let works = Works::of(&tasks, &ran.machines, &ran.starts, ran.cost, ran.reads_far(stage));
+    let other = if unknown > 0 { ran.of_unknown(stage, &works.of_tasks) } else { 0.0 };
+    let work = |index| works.of_tasks.get(&index).copied().unwrap_or(other);
     SparkStage {
         name,
         job: units::count(number),
-        parents: if reads { parents.into_iter().map(|(name, _)| name).collect() } else { Vec::new() },
+        parents: if reads { parents.into_iter().map(|(name, ..)| name).collect() } else { Vec::new() },
         tasks: stage.tasks,
         input_from: if inputs.is_empty() { SparkPlace::Local } else { SparkPlace::Hdfs },
         inputs,
         works: (0..stage.tasks).map(|index| whole_ms(work(index))).collect(),
         warm_up: whole_ms(works.warm_up),
         shuffle_writes: bytes(&|task| task.metrics.write.bytes),
-        shares: if reads { read.into_iter().map(|bytes| bytes as f64).collect() } else { Vec::new() },
+        shares: if reads && all_read > 0 { read.into_iter().map(|bytes| bytes as f64).collect() } else { Vec::new() },
         reduce_locality: !reads || reduce_locality,
         spill: Bytes::new(sum(&|task| task.metrics.disk_spilled)),
         result: Bytes::new(result).min(Bytes::from_mib(1 << 11)),
         streamed: if reads { STREAMED } else { 1.0 },
-        delay: ms(launched - ready),
+        delay: ms(ran.begun(stage, launched) - ready),
         ..SparkStage::default()
     }
 }

@@ -19,25 +19,28 @@ pub(super) struct Start {
     pub enough: i64,
 }
 
+/// Whether it ran on YARN.
+pub(super) fn is_on_yarn(of: &Application) -> bool {
+    of.property("spark.master").is_some_and(|master| master.trim().starts_with("yarn"))
+}
+
 /// Where the log says so, the scenario's application runs on YARN: as many executors as were on each host, and room for
 /// no more of them there; beside them the ApplicationMaster's. Nodes have for containers what a cluster's scenario of
 /// Spark on YARN says, if there is one.
 pub(super) fn on_yarn(
     of: &Application,
-    scenario: &mut Scenario,
-    spark: &mut Spark,
-    machines: &Machines,
+    (scenario, spark): (&mut Scenario, &mut Spark),
+    (count, machines): (usize, &Machines),
     notes: &mut Vec<String>,
 ) -> Option<Start> {
-    let is_yarn = of.property("spark.master").is_some_and(|master| master.trim().starts_with("yarn"));
-    if !is_yarn || scenario.cluster.generation == Generation::Hadoop1 {
+    if !is_on_yarn(of) || scenario.cluster.generation == Generation::Hadoop1 {
         spark.yarn = None;
         return None;
     }
     let is_known = spark.yarn.is_some();
     let mut yarn = spark.yarn.take().unwrap_or_default();
     let each = spark.executors;
-    yarn.instances = each.saturating_mul(scenario.cluster.workers).clamp(1, 100_000);
+    yarn.instances = units::count(count).clamp(1, 100_000);
     containers(of, spark, &mut yarn);
     let (cores, am_cores, am) = (spark.executor_cores, yarn.am_cores, yarn.am_container());
     let is_dynamic = of.property("spark.dynamicAllocation.enabled").is_some_and(|enabled| enabled.trim() == "true");
@@ -55,11 +58,14 @@ pub(super) fn on_yarn(
         ));
     }
     spark.executors = 1;
+    if is_dynamic {
+        notes.push(
+            "dynamic allocation was on, and its executors were there for all jobs: here all are asked for at the start"
+                .to_owned(),
+        );
+    }
     if of.property("spark.submit.deployMode").is_some_and(|mode| mode.trim() == "cluster") {
         notes.push("its driver ran in the ApplicationMaster's container; here it is on the master".to_owned());
-    }
-    if is_dynamic {
-        notes.push("its executors came and went by dynamic allocation; here all are asked for at the start".to_owned());
     }
     start
 }

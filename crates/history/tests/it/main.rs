@@ -13,5 +13,6 @@ mod read;
 mod record;
 mod samples;
 mod spark;
+mod spark_foreign;
 mod spark_import;
 mod text;

@@ -266,3 +266,22 @@ fn what_is_wrong_on_yarn() {
     let all = [on, waits[0], waits[1], "spark.yarn.locality-wait-rack=1 s"];
     assert!(warnings(START, &all).contains("`locality-wait-rack` say all of it"));
 }
+
+/// Executors that are listed are on workers, go after they have come, and are no affair of YARN's.
+#[test]
+fn executors_that_are_listed() {
+    let with = |keys: &str| format!("{START}[[spark.executor]]\n{keys}\n");
+    let cases = [
+        ("node = \"worker-9\"", "there is no worker `worker-9`"),
+        ("node = \"master\"", "there is no worker `master`"),
+        ("from = \"5 s\"\nuntil = \"5 s\"", "it would go before it is there, at 5 s"),
+        ("lost = true", "it does not say when"),
+    ];
+    for (keys, expected) in cases {
+        refused(&with(keys), &[], &[expected]);
+    }
+    refused(&format!("{}[spark.yarn]\n", with("")), &[], &["on YARN the ResourceManager says where executors are"]);
+    parse(&with("from = \"5 s\"\nuntil = \"6 s\"\nlost = true"), &[]).expect("one that comes and is lost");
+    let warning = warnings(&with(""), &["spark.executors=2"]);
+    assert!(warning.contains("[[spark.executor]] says which there are"), "{warning}");
+}

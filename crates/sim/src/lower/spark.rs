@@ -1,8 +1,9 @@
 //! A scenario's application of Spark in the terms of `spark`.
 
+use hadoop::NodeId;
 use hadoop::yarn::Resources;
-use scenario::{Scenario, SparkFormat, SparkLevel, SparkPlace, SparkStage, SparkYarn};
-use spark::{Coalesce, Config, JobSpec, Level, OnYarn, Place, Skew, Spark, Speculation, StageSpec, TaskSpec};
+use scenario::{Scenario, SparkExecutor, SparkFormat, SparkLevel, SparkPlace, SparkStage, SparkYarn, node_number};
+use spark::{Coalesce, Config, JobSpec, Level, Listed, OnYarn, Place, Skew, Spark, Speculation, StageSpec, TaskSpec};
 use units::{Bytes, Time};
 
 /// The application, if the scenario has one.
@@ -11,6 +12,7 @@ pub(super) fn application(scenario: &Scenario) -> Option<Spark> {
     let pause = |job: u32| spark.pause.get(job as usize).copied().unwrap_or_default();
     let config = Config {
         executors: spark.executors,
+        listed: spark.executor.iter().filter_map(|executor| listed(executor, spark.executor_cores)).collect(),
         yarn: spark.yarn.as_ref().map(|yarn| on_yarn(scenario, spark, yarn)),
         cores: spark.executor_cores,
         locality_wait_process: spark.locality_wait_process.unwrap_or(spark.locality_wait),
@@ -55,6 +57,13 @@ pub(super) fn application(scenario: &Scenario) -> Option<Spark> {
         stages.push(StageSpec { adaptive: spark.adaptive && stage.sql, ..built });
     }
     Some(Spark::new(Config { stages, ..config }, scenario.run.seed))
+}
+
+/// An executor that is listed; none on a node that is not there, which a scenario does not have.
+fn listed(executor: &SparkExecutor, cores: u32) -> Option<Listed> {
+    let node = NodeId(node_number(&executor.node)?);
+    let cores = executor.cores.unwrap_or(cores);
+    Some(Listed { node, cores, from: executor.from, until: executor.until, lost: executor.lost })
 }
 
 /// When the last node comes back that has crashed.

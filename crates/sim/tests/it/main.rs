@@ -41,6 +41,7 @@ mod spark_broadcast;
 mod spark_cache;
 mod spark_iterations;
 mod spark_line_end;
+mod spark_listed;
 mod spark_loss;
 mod spark_returns;
 mod spark_speculation;

@@ -71,10 +71,10 @@ fn a_rolling_log_is_a_folder() {
 fn what_makes_no_scenario_is_refused_with_its_reason() {
     let scratch = Scratch::new("import-spark-refused");
     let start = "{\"Event\":\"SparkListenerLogStart\",\"Spark Version\":\"3.5.0\"}\n";
-    scratch.file(
-        "local",
-        &format!("{start}{{\"Event\":\"SparkListenerApplicationStart\",\"App Name\":\"a\",\"Timestamp\":1}}\n"),
-    );
+    let job = "{\"Event\":\"SparkListenerJobStart\",\"Job ID\":0,\"Submission Time\":1,\"Stage IDs\":[0]}\n\
+               {\"Event\":\"SparkListenerStageCompleted\",\"Stage Info\":{\"Stage ID\":0,\"Number of Tasks\":1,\
+               \"Submission Time\":1,\"Completion Time\":2}}\n";
+    scratch.file("nowhere", &format!("{start}{job}"));
     scratch.file("broken", &format!("{start}{{\"Event\":\"SparkListenerJobEnd\",\"Job ID\":0}}\n"));
     scratch.file("other", "Meta VERSION=\"1\" .\n");
     let executor =
@@ -85,7 +85,7 @@ fn what_makes_no_scenario_is_refused_with_its_reason() {
     scratch.file("busy.toml", "[job]\ninput = \"1 GB\"\n");
     let busy = log("wordcount-10mbit.lz4");
     let cases: [(&[&str], &str); 5] = [
-        (&["import", "local"], "local mode"),
+        (&["import", "nowhere"], "the log names no executor, nor a task of any"),
         (
             &["import", "broken"],
             "broken: at byte 99 (line 2): expected an event of Spark's log, found missing field `Job Result`",
