@@ -85,7 +85,7 @@ fn any_losses_are_repaired_as_ns_2_repairs_them() {
 }
 
 /// To the millisecond. ns-2's copy of Linux' Reno has no handshake: its first packet is data. It halves its rate in steps
-/// of its own, which shows in three vectors of 24 by a round trip; without `start_at_ssthresh` eight differ.
+/// of its own, which shows in three vectors of 24 by a round trip; without `start_at_ssthresh` six differ.
 #[test]
 fn congestion_avoidance_begins_as_in_ns_2s_copy_of_linux() {
     let mut others = Vec::new();
