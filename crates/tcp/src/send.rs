@@ -215,7 +215,8 @@ impl Sender {
         repair.delivered = repair.delivered.saturating_add(delivered as u32);
         let (all, sent) = (u64::from(repair.delivered), u64::from(repair.sent));
         let may_send = if pipe > threshold {
-            (all * threshold).div_ceil(u64::from(repair.recover_flight).max(1)).saturating_sub(sent)
+            let due = (all * threshold).div_ceil(u64::from(repair.recover_flight).max(1));
+            due.next_multiple_of(u64::from(self.window.mss)).saturating_sub(sent)
         } else {
             let more = if safe { u64::from(self.window.mss) } else { 0 };
             let limit = all.saturating_sub(sent).max(delivered) + more;

@@ -249,8 +249,9 @@ fn the_window_goes_down_in_step_with_what_is_delivered() {
         delivered += MSS;
         let pipe = endpoint.pipe() - bytes;
         let allowed = if pipe > 10 * MSS {
-            // CEIL(prr_delivered * ssthresh / RecoverFS) - prr_out
-            (delivered * 10 * MSS).div_ceil(recover_flight).saturating_sub(sent)
+            // CEIL(prr_delivered * ssthresh / RecoverFS) - prr_out, a part of a segment as a whole one (Linux).
+            let due = (delivered * 10 * MSS).div_ceil(recover_flight);
+            (due.div_ceil(MSS) * MSS).saturating_sub(sent)
         } else {
             // Slow start reduction bound.
             (10 * MSS - pipe).min((delivered - sent).max(MSS) + MSS)
