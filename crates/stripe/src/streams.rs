@@ -108,6 +108,10 @@ impl Stream {
     pub(crate) fn has_window(&self, bytes: u64) -> bool {
         self.backlog() + Bytes::new(bytes) <= self.measured.window
     }
+    /// Whether it has nothing in flight, and a congestion window that does not take `bytes` at once.
+    fn must_grow(&self, bytes: u64) -> bool {
+        self.backlog() == Bytes::ZERO && self.measured.window > Bytes::ZERO && !self.has_window(bytes)
+    }
     /// Expected time until `bytes` more have arrived: half a round trip, and the transmission time of the backlog and
     /// these bytes.
     pub fn eta(&self, bytes: u64) -> Time {
@@ -336,7 +340,8 @@ impl Streams {
     ///   streams deliver meanwhile, so that they would wait for it. A stream of another path is not trusted to be in
     ///   time: the credit must last until its segment is found late, after twice its time.
     /// - The other stream takes the same path and would deliver more than a round trip later. Credit that suffices for
-    ///   one stream that has just begun does not suffice for many.
+    ///   one stream that has just begun does not suffice for many. An idle stream whose window is too small for the
+    ///   segment is excepted: after a lost SYN or a timeout the window is one packet, and grows only where it is used.
     pub(crate) fn earliest(&self, bytes: u64, remaining: Option<u64>, credit: u64) -> Option<StreamId> {
         let other = self.soonest_with_room(bytes, None)?;
         let best = self
@@ -352,7 +357,7 @@ impl Streams {
             return None;
         }
         let same_path = other.path == best.path;
-        if same_path && late.saturating_sub(soon) > other.measured.rtt {
+        if same_path && !other.must_grow(bytes) && late.saturating_sub(soon) > other.measured.rtt {
             return None;
         }
         let until = if same_path { late } else { late.saturating_mul(2) };
