@@ -229,7 +229,7 @@ fn a_sample_plans_what_the_whole_file_saves() {
         present: false,
     });
     // The count: natively a record stands on any node, and its pair is reduced where its bucket is.
-    let (reducers, mut filled) = (plan.reducers(), Filled::new(&plan));
+    let (reducers, mut filled) = (plan.reducers(plan.bucketing().buckets()), Filled::new(&plan));
     let (mut native, mut placed) = (0, 0);
     for record in &records {
         let key = record.split('\t').next().expect("a key").as_bytes();
