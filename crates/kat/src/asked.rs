@@ -110,7 +110,7 @@ impl Asked {
 
     /// Of no record yet.
     pub(crate) fn profile(&self, rule: KeyRule, bucketing: Bucketing) -> Profile<KeyRule> {
-        let combiner = self.combiner.then(|| Combiner::new(self.block.get()));
+        let combiner = self.combiner.then(|| Combiner::new(self.block.get(), self.engine == Engine::MapReduce));
         Profile::new(rule, bucketing, self.layout, self.value).with_combiner(combiner)
     }
 

@@ -6,7 +6,9 @@ use crate::plan_file::{self, Previous};
 use crate::scan::{Scanned, Sources};
 use crate::second::{Second, SecondFile};
 use crate::verdict::{Uneven, Verdict, judge};
-use placement::{Exchange, KeyRule, PairCount, Part, Plan, Profile, Redistribution, Saving, best_host_share};
+use placement::{
+    Engine, Exchange, KeyRule, PairCount, Part, Plan, Profile, Redistribution, Saving, best_host_share, pairs_of_a_key,
+};
 use records::Format;
 use runs::{Error, Inputs, STANDARD_INPUT};
 use std::path::{Path, PathBuf};
@@ -153,14 +155,18 @@ impl Planned {
 /// What a layout saves a job that reduces the profile's keys.
 pub(crate) fn saving(asked: &Asked, profile: &Profile<KeyRule>, plan: &Plan, factor: f64, copies: u32) -> Saving {
     let value = asked.value.map_or(profile.bytes as f64 / profile.records.max(1) as f64, |value| value as f64);
-    // A part of a split key is a file of its own, and each map of it leaves one pair.
+    // A part of a split key is a file of its own, and each map of it leaves one pair, or one of each of two spills.
+    let record = profile.stored as f64 / profile.records.max(1) as f64;
     let partials = |part: &Part| {
         let key = part.of_key.map_or(0, |(split, _)| plan.split()[split as usize].key.len() as u64);
         let pair = profile.bucketing().key_type().fixed_bytes().unwrap_or(key) as f64 + value;
-        (part.bytes as f64 * factor / asked.block.get() as f64).ceil().max(1.0) * pair
+        let (bytes, block) = (part.bytes as f64 * factor, asked.block.get() as f64);
+        let records = bytes.min(block) / record.max(1.0);
+        let left = if asked.engine == Engine::MapReduce { pairs_of_a_key(records * pair, records) } else { 1.0 };
+        (bytes / block).ceil().max(1.0) * left * pair
     };
     let (bytes, away) = match &profile.combiner {
-        Some(combiner) => (combiner.native.bytes(), combiner.away.bytes()),
+        Some(combiner) => (combiner.native().bytes(), combiner.away.bytes()),
         None => (profile.exchange as f64 * factor, (profile.exchange - profile.at_home) as f64 * factor),
     };
     Saving::of(&Exchange {

@@ -10,20 +10,34 @@ use std::path::Path;
 
 /// The plan's text: all layouts. Bytes are those of what was read.
 pub fn text(found: &Planned) -> String {
-    let mut value = layout(&found.placed.plan, &found.rule.to_string(), &found.asked);
-    value["trunkline_plan"] = PLAN_VERSION.into();
-    value["engine"] = found.asked.engine.name().into();
-    value["bytes"] = found.scanned.bytes.into();
-    value["bytes_read"] = found.profile.bytes.into();
-    value["nodes"] = json!(found.placed.plan.nodes());
+    let asked = &found.asked;
+    let bytes = [found.scanned.bytes, found.profile.bytes];
+    let mut value = first(&found.placed.plan, &found.rule, asked.engine, (asked.layout, asked.value), bytes);
     if let Some(second) = &found.second {
-        value["second"] = layout(&second.planned.plan, &second.rule.to_string(), &found.asked);
+        value["second"] = layout(&second.planned.plan, &second.rule, (asked.layout, asked.value));
     }
     format!("{value}\n")
 }
 
+/// A plan's first layout, and for whom it is: of so many bytes, and of those so many that were read.
+fn first(
+    plan: &Plan,
+    rule: &KeyRule,
+    engine: Engine,
+    content: (Layout, Option<u64>),
+    [bytes, bytes_read]: [u64; 2],
+) -> Value {
+    let mut value = layout(plan, rule, content);
+    value["trunkline_plan"] = PLAN_VERSION.into();
+    value["engine"] = engine.name().into();
+    value["bytes"] = bytes.into();
+    value["bytes_read"] = bytes_read.into();
+    value["nodes"] = json!(plan.nodes());
+    value
+}
+
 /// What a file of the data is like: its key, and the nodes of each bucket and of each part of a split key.
-fn layout(plan: &Plan, rule: &str, asked: &Asked) -> Value {
+fn layout(plan: &Plan, rule: &KeyRule, (content, value): (Layout, Option<u64>)) -> Value {
     let bucketing = plan.bucketing();
     let buckets = plan.parts().iter().filter(|part| part.of_key.is_none());
     let parts_of = |number: u32| {
@@ -35,12 +49,12 @@ fn layout(plan: &Plan, rule: &str, asked: &Asked) -> Value {
                 "bytes": key.bytes, "parts": parts_of(number) })
     });
     json!({
-        "key": rule,
+        "key": rule.to_string(),
         "key_type": bucketing.key_type().name(),
         "hash": bucketing.hash().name(),
         "replicas": plan.replicas(),
-        "layout": asked.layout.name(),
-        "value": asked.value,
+        "layout": content.name(),
+        "value": value,
         "buckets": buckets.map(|part| json!({ "bytes": part.bytes, "nodes": part.group })).collect::<Vec<_>>(),
         "split": split.collect::<Vec<_>>(),
     })
@@ -59,6 +73,14 @@ pub struct Kept {
     pub value: Option<u64>,
     /// Which node keeps which records.
     pub plan: Plan,
+}
+
+impl Kept {
+    /// Its text, of a plan whose records were all read.
+    pub fn text(&self) -> String {
+        let bytes = self.plan.loads().iter().sum();
+        format!("{}\n", first(&self.plan, &self.rule, self.engine, (self.layout, self.value), [bytes; 2]))
+    }
 }
 
 /// Reads a plan with the question that it answers.

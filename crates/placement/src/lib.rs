@@ -29,7 +29,7 @@ mod saving;
 mod value;
 mod words;
 
-pub use combined::Combined;
+pub use combined::{Combined, Combiner, pairs_of_a_key};
 pub use distinct::Distinct;
 pub use distribute::{Distributor, Packed, node_of_record};
 pub use filled::Filled;
@@ -44,7 +44,7 @@ pub use per_record::KeysPerRecord;
 pub use place::{CAP, Group, Item, Placed, place, replace};
 pub use plan::{Part, Plan, PlanError, Planned, SplitKey};
 pub use plan_text::PLAN_VERSION;
-pub use profile::{Combiner, Layout, Profile, ScanError};
+pub use profile::{Layout, Profile, ScanError};
 pub use queues::{Import, ImportCost, Queues};
 pub use record::{Records, TooLong, each_line};
 pub use saving::{Exchange, Saving, best_host_share};

@@ -2,8 +2,10 @@
 //!
 //! Each node has a score for each item, -weight / ln(u) of a hash u in (0, 1) (weighted rendezvous hashing: Thaler and
 //! Ravishankar 1998; Schindelhauer and Schomaker 2005). An item's first node is the one of the highest score that has
-//! room below a cap, as in consistent hashing with bounded loads (Mirrokni, Thorup and Zadimoghaddam 2018). When nodes
-//! come or go, what has room where it stands stays there.
+//! room below a cap, as in consistent hashing with bounded loads (Mirrokni, Thorup and Zadimoghaddam 2018). Two loads
+//! are bounded: bytes, and buckets, each of which is a reducer to start. Bytes come first: where no other node has room
+//! for its bytes, a bucket goes to one that has its share of buckets already. When nodes come or go, what has room where
+//! it stands stays there.
 
 use crate::histogram::{mixed, sketch_hash};
 use crate::nodes::Node;
@@ -20,6 +22,8 @@ pub struct Item {
     pub id: u64,
     /// Its weight.
     pub bytes: u64,
+    /// A bucket, which has a reducer; a part of a split key has none of its own.
+    pub is_bucket: bool,
 }
 
 /// The nodes that keep an item's copies, by their place in the list of nodes. The first one processes it.
@@ -39,11 +43,9 @@ pub struct Placed {
 /// Places items for the first time.
 pub fn place(items: &[Item], nodes: &[Node], replicas: usize) -> Placed {
     let mut board = Board::new(items, nodes, replicas);
-    let order = heaviest_first(items);
+    let order = in_order(items);
     for item in &order {
-        let Some(node) = board.with_room(*item, FRESH_CAP, &|_| true).or_else(|| board.emptiest(*item)) else {
-            continue;
-        };
+        let Some(node) = board.any_with_room(*item, FRESH_CAP, &|_| true) else { continue };
         board.groups[*item].push(node);
         board.take(*item, node);
     }
@@ -57,25 +59,25 @@ pub fn place(items: &[Item], nodes: &[Node], replicas: usize) -> Placed {
 /// in the list of nodes that there are now; `None` is one that has gone. A node with nothing on it has come.
 pub fn replace(items: &[Item], nodes: &[Node], replicas: usize, before: &[Vec<Option<u32>>]) -> Placed {
     let mut board = Board::new(items, nodes, replicas);
-    let mut homeless = Vec::new();
     for (item, old) in before.iter().enumerate() {
         for (place, node) in old.iter().enumerate() {
             let Some(node) = *node else { continue };
             board.groups[item].push(node);
             board.copies[node as usize] += items[item].bytes;
             if place == 0 {
-                board.load[node as usize] += items[item].bytes;
+                board.process(item, node);
             }
         }
-        if !matches!(old.first(), Some(Some(_))) {
-            homeless.push(item);
-        }
     }
+    let order = in_order(items);
+    let homeless: Vec<usize> =
+        order.iter().copied().filter(|item| !matches!(before[*item].first(), Some(Some(_)))).collect();
     let came: Vec<bool> = board.copies.iter().map(|bytes| *bytes == 0).collect();
     let mut moved = board.house(&homeless);
-    for item in heaviest_first(items) {
+    for item in order {
         moved += board.add_copies(item);
     }
+    moved += board.level(&came);
     moved += board.relieve(&came);
     moved += board.fill(&came);
     board.placed(moved)
@@ -95,6 +97,11 @@ struct Board<'a> {
     groups: Vec<Group>,
     /// Bytes that a node processes.
     load: Vec<u64>,
+    /// Buckets that it processes.
+    buckets: Vec<u32>,
+    bucket_count: u32,
+    /// Buckets that have a node.
+    placed: u32,
     /// Bytes that it keeps.
     copies: Vec<u64>,
 }
@@ -117,6 +124,9 @@ impl<'a> Board<'a> {
             total: items.iter().map(|item| item.bytes as f64).sum(),
             groups: vec![Group::new(); items.len()],
             load: vec![0; nodes.len()],
+            buckets: vec![0; nodes.len()],
+            bucket_count: items.iter().filter(|item| item.is_bucket).count() as u32,
+            placed: 0,
             copies: vec![0; nodes.len()],
         }
     }
@@ -127,8 +137,14 @@ impl<'a> Board<'a> {
         -self.nodes[node].weight / libm::log(uniform)
     }
 
-    fn take(&mut self, item: usize, node: u32) {
+    fn process(&mut self, item: usize, node: u32) {
         self.load[node as usize] += self.items[item].bytes;
+        self.buckets[node as usize] += u32::from(self.items[item].is_bucket);
+        self.placed += u32::from(self.items[item].is_bucket);
+    }
+
+    fn take(&mut self, item: usize, node: u32) {
+        self.process(item, node);
         self.copies[node as usize] += self.items[item].bytes;
     }
 
@@ -142,8 +158,29 @@ impl<'a> Board<'a> {
         scored.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1))).map(|(_, node)| node as u32)
     }
 
+    /// Whether it is within its share of the buckets with this item too, of those that have a node. So each has as many
+    /// of the heaviest ones as of the lightest.
+    fn has_place(&self, item: usize, node: usize) -> bool {
+        let with_it = (self.placed + 1).min(self.bucket_count);
+        !self.items[item].is_bucket || self.buckets[node] < whole_buckets(f64::from(with_it) * self.share[node])
+    }
+
+    /// The node of the highest score among those that may have the item and have room for its bytes, and its reducer.
     fn with_room(&self, item: usize, cap: f64, may: &dyn Fn(usize) -> bool) -> Option<u32> {
-        self.best(item, |node| may(node) && self.has_room(item, node, cap))
+        self.best(item, |node| may(node) && self.has_room(item, node, cap) && self.has_place(item, node))
+    }
+
+    /// The node with the fewest buckets among those that have room for the item's bytes alone.
+    fn with_room_for_bytes(&self, item: usize, cap: f64, may: &dyn Fn(usize) -> bool) -> Option<u32> {
+        let with_room = (0..self.nodes.len()).filter(|node| may(*node) && self.has_room(item, *node, cap));
+        let buckets = |node: usize| f64::from(self.buckets[node]) / self.share[node];
+        with_room.min_by(|a, b| buckets(*a).total_cmp(&buckets(*b))).map(|node| node as u32)
+    }
+
+    /// A node with room, or the one of all that the item fills least.
+    fn any_with_room(&self, item: usize, cap: f64, may: &dyn Fn(usize) -> bool) -> Option<u32> {
+        let for_bytes = || self.with_room_for_bytes(item, cap, may);
+        self.with_room(item, cap, may).or_else(for_bytes).or_else(|| self.emptiest(item))
     }
 
     /// The node that would be least loaded with the item.
@@ -182,24 +219,16 @@ impl<'a> Board<'a> {
 
     /// Finds first nodes for items that have lost theirs: one that keeps a copy already, where it has room.
     fn house(&mut self, homeless: &[usize]) -> u64 {
-        let mut order = homeless.to_vec();
-        order.sort_by(|a, b| {
-            self.items[*b].bytes.cmp(&self.items[*a].bytes).then(self.items[*a].id.cmp(&self.items[*b].id))
-        });
         let mut moved = 0;
-        for item in order {
+        for item in homeless {
+            let item = *item;
             let members = self.groups[item].clone();
             let member = self.with_room(item, CAP, &|node| members.contains(&(node as u32)));
-            if let Some(node) = member {
-                self.promote(item, node);
-                self.load[node as usize] += self.items[item].bytes;
-                continue;
-            }
-            let other = self.with_room(item, CAP, &|_| true).or_else(|| self.emptiest(item));
-            let Some(node) = other else { continue };
+            let spans = |node: usize| members.is_empty() || self.spans_racks(&[&members[..], &[node as u32]].concat());
+            let Some(node) = member.or_else(|| self.any_with_room(item, CAP, &spans)) else { continue };
             if members.contains(&node) {
                 self.promote(item, node);
-                self.load[node as usize] += self.items[item].bytes;
+                self.process(item, node);
             } else {
                 self.groups[item].insert(0, node);
                 self.take(item, node);
@@ -242,6 +271,7 @@ impl<'a> Board<'a> {
                         } else {
                             self.with_room(item, CAP, &|to| came[to] && !is_member(to))
                                 .or_else(|| self.with_room(item, CAP, &|to| !is_member(to)))
+                                .or_else(|| self.with_room_for_bytes(item, CAP, &|to| !is_member(to)))
                         };
                         to.map(|to| (at, item, to))
                     });
@@ -259,7 +289,9 @@ impl<'a> Board<'a> {
         let bytes = self.items[item].bytes;
         let from = self.groups[item][0];
         self.load[from as usize] -= bytes;
-        self.load[to as usize] += bytes;
+        self.buckets[from as usize] -= u32::from(self.items[item].is_bucket);
+        self.placed -= u32::from(self.items[item].is_bucket);
+        self.process(item, to);
         if self.groups[item].contains(&to) {
             self.promote(item, to);
             return 0;
@@ -270,41 +302,97 @@ impl<'a> Board<'a> {
         bytes
     }
 
-    /// Gives nodes that have come the items of which they have a higher score, up to their share.
-    fn fill(&mut self, came: &[bool]) -> u64 {
+    /// Gives nodes that have come their share: first parts of split keys, which level bytes, then buckets.
+    fn level(&mut self, came: &[bool]) -> u64 {
+        let mut own = vec![Vec::new(); self.nodes.len()];
+        for (item, group) in self.groups.iter().enumerate() {
+            if let Some(first) = group.first() {
+                own[*first as usize].push(item);
+            }
+        }
+        let of_buckets: u64 = self.items.iter().filter(|item| item.is_bucket).map(|item| item.bytes).sum();
         let mut moved = 0;
         for node in (0..self.nodes.len()).filter(|node| came[*node]) {
             let share = self.total * self.share[node];
-            let all = share * self.replicas as f64;
+            let of_parts = share * (1.0 - of_buckets as f64 / self.total);
+            for (is_bucket, most) in [(false, of_parts), (true, share)] {
+                while let Some((donor, item)) = self.item_for(node, is_bucket, most, &own) {
+                    own[donor].retain(|other| *other != item);
+                    own[node].push(item);
+                    moved += self.hand_over(item, node as u32);
+                }
+            }
+        }
+        moved
+    }
+
+    /// An item for a node that may be loaded with so many bytes, and the node that has it: one of the fullest
+    /// node; of buckets that which weighs most nearly what each should, for as many bytes as buckets to come.
+    fn item_for(&self, node: usize, is_bucket: bool, most: f64, own: &[Vec<usize>]) -> Option<(usize, usize)> {
+        let share = |node: usize| (self.total * self.share[node], f64::from(self.bucket_count) * self.share[node]);
+        let full = |node: usize, more: u32| {
+            let ((bytes, buckets), here) = (share(node), f64::from(self.buckets[node] + more));
+            if is_bucket {
+                (here / buckets).max(self.load[node] as f64 / bytes)
+            } else {
+                self.load[node] as f64 / bytes
+            }
+        };
+        let after = full(node, 1);
+        let mut donors: Vec<(f64, usize)> = (0..self.nodes.len()).map(|donor| (full(donor, 0), donor)).collect();
+        donors.retain(|(full, _)| *full > after);
+        donors.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        let may = |item: usize| {
+            let bytes = self.items[item].bytes;
+            let has_it = self.groups[item].contains(&(node as u32));
+            let copy_fits = (self.copies[node] + bytes) as f64 <= share(node).0 * self.replicas as f64;
+            self.items[item].is_bucket == is_bucket
+                && (self.load[node] + bytes) as f64 <= most
+                && self.has_place(item, node)
+                && (has_it || (copy_fits && self.keeps_racks(item, 0, node)))
+        };
+        let missing = (share(node).1 - f64::from(self.buckets[node])).max(1.0);
+        let of_each = (most - self.load[node] as f64) / missing;
+        let off = |item: usize| if is_bucket { (self.items[item].bytes as f64 - of_each).abs() } else { 0.0 };
+        let near = |a: &usize, b: &usize| {
+            off(*a).total_cmp(&off(*b)).then(self.score(*b, node).total_cmp(&self.score(*a, node)))
+        };
+        donors.into_iter().find_map(|(_, donor)| {
+            let item = own[donor].iter().copied().filter(|item| may(*item)).min_by(near)?;
+            Some((donor, item))
+        })
+    }
+
+    /// Gives nodes that have come the copies of which they have a higher score, up to their share.
+    fn fill(&mut self, came: &[bool]) -> u64 {
+        let mut moved = 0;
+        for node in (0..self.nodes.len()).filter(|node| came[*node]) {
+            let all = self.total * self.share[node] * self.replicas as f64;
             for item in 0..self.items.len() {
                 let bytes = self.items[item].bytes;
                 if self.groups[item].contains(&(node as u32)) || (self.copies[node] + bytes) as f64 > all {
                     continue;
                 }
-                for place in 0..self.groups[item].len() {
-                    let other = self.groups[item][place] as usize;
-                    let first_has_room = place > 0 || (self.load[node] + bytes) as f64 <= share;
-                    if !first_has_room || self.score(item, node) <= self.score(item, other) {
-                        continue;
-                    }
-                    let mut group = self.groups[item].clone();
-                    group[place] = node as u32;
-                    if self.spans_racks(&self.groups[item]) && !self.spans_racks(&group) {
-                        continue;
-                    }
-                    if place == 0 {
-                        moved += self.hand_over(item, node as u32);
-                    } else {
-                        self.groups[item] = group;
-                        self.copies[other] -= bytes;
-                        self.copies[node] += bytes;
-                        moved += bytes;
-                    }
-                    break;
-                }
+                let place = (1..self.groups[item].len()).find(|place| {
+                    let other = self.groups[item][*place] as usize;
+                    self.score(item, node) > self.score(item, other) && self.keeps_racks(item, *place, node)
+                });
+                let Some(place) = place else { continue };
+                let other = self.groups[item][place] as usize;
+                self.groups[item][place] = node as u32;
+                self.copies[other] -= bytes;
+                self.copies[node] += bytes;
+                moved += bytes;
             }
         }
         moved
+    }
+
+    /// Whether an item's group would span racks as before with a node at this place of it.
+    fn keeps_racks(&self, item: usize, place: usize, node: usize) -> bool {
+        let mut group = self.groups[item].clone();
+        group[place] = node as u32;
+        self.spans_racks(&group) || !self.spans_racks(&self.groups[item])
     }
 
     fn spans_racks(&self, group: &[u32]) -> bool {
@@ -319,8 +407,18 @@ impl<'a> Board<'a> {
     }
 }
 
-fn heaviest_first(items: &[Item]) -> Vec<usize> {
+/// Buckets before parts of split keys, which are small enough to level what the buckets leave; of each kind the
+/// heaviest first.
+fn in_order(items: &[Item]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..items.len()).collect();
-    order.sort_by(|a, b| items[*b].bytes.cmp(&items[*a].bytes).then(items[*a].id.cmp(&items[*b].id)));
+    order.sort_by(|a, b| {
+        let (a, b) = (&items[*a], &items[*b]);
+        b.is_bucket.cmp(&a.is_bucket).then(b.bytes.cmp(&a.bytes)).then(a.id.cmp(&b.id))
+    });
     order
+}
+
+/// A node's share of the buckets, rounded up to whole ones; beyond the last digits of a fraction.
+fn whole_buckets(share: f64) -> u32 {
+    libm::ceil(share - 1e-9) as u32
 }

@@ -245,30 +245,29 @@ impl Plan {
         loads
     }
 
-    /// The node that reduces each bucket, and so merges the partial results of its split keys: the one that has its
-    /// light keys; if it has none, the one that has most of its split keys.
-    pub fn reducers(&self) -> Vec<u32> {
-        let first = |part: &Part| part.group.first().copied().unwrap_or(0);
-        let mut reducers: Vec<u32> = self.of_bucket.iter().map(|part| first(&self.parts[*part as usize])).collect();
-        let mut of_split: BTreeMap<(u32, u32), u64> = BTreeMap::new();
-        for part in self.parts.iter().filter(|part| part.of_key.is_some()) {
-            if self.parts[self.of_bucket[part.bucket as usize] as usize].bytes == 0 {
-                *of_split.entry((part.bucket, first(part))).or_default() += part.bytes;
-            }
+    /// The node of each of so many reducers, of which a bucket's is its number modulo theirs: the one that has most of
+    /// the reducer's keys that are not split. Partial results of split keys travel to it, since a combiner leaves little
+    /// of them. Where all keys are split, the node that has most of their parts.
+    pub fn reducers(&self, reducers: u32) -> Vec<u32> {
+        let mut on = vec![[BTreeMap::<u32, u64>::new(), BTreeMap::new()]; reducers as usize];
+        for part in &self.parts {
+            let first = part.group.first().copied().unwrap_or(0);
+            let of = usize::from(part.of_key.is_some());
+            *on[(part.bucket % reducers) as usize][of].entry(first).or_default() += part.bytes;
         }
-        let mut most = BTreeMap::<u32, u64>::new();
-        for ((bucket, node), bytes) in of_split {
-            if most.get(&bucket).is_none_or(|most| bytes > *most) {
-                most.insert(bucket, bytes);
-                reducers[bucket as usize] = node;
-            }
-        }
-        reducers
+        let most = |on: &BTreeMap<u32, u64>| {
+            on.iter().fold((0, 0), |best, (node, bytes)| if *bytes > best.1 { (*node, *bytes) } else { best })
+        };
+        let node = |([light, split], bucket): (&[BTreeMap<u32, u64>; 2], u32)| match (most(light), most(split)) {
+            ((node, 1..), _) | (_, (node, 1..)) => node,
+            _ => self.parts[self.of_bucket[bucket as usize] as usize].group.first().copied().unwrap_or(0),
+        };
+        on.iter().zip(0..).map(node).collect()
     }
 
     /// Parts of split keys that another node than their key's reducer processes: their partial results travel.
     pub fn away(&self) -> impl Iterator<Item = &Part> {
-        let reducers = self.reducers();
+        let reducers = self.reducers(self.bucketing.buckets());
         let is_away = move |part: &&Part| part.group.first() != Some(&reducers[part.bucket as usize]);
         self.parts.iter().filter(|part| part.of_key.is_some()).filter(is_away)
     }
@@ -320,5 +319,5 @@ fn items(parts: &[Part], split: &[SplitKey]) -> Vec<Item> {
         None => mixed(u64::from(part.bucket)),
         Some((key, number)) => mixed(sketch_hash(&split[key as usize].key).wrapping_add(u64::from(number) + 1)),
     };
-    parts.iter().map(|part| Item { id: id(part), bytes: part.bytes }).collect()
+    parts.iter().map(|part| Item { id: id(part), bytes: part.bytes, is_bucket: part.of_key.is_none() }).collect()
 }

@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::interrupt::STOP;
 use history::import::{self, Counted, ImportError, Imported, Settings, Sources};
 use runs::{Error, Inputs};
-use scenario::{PlacementKind, Scenario};
+use scenario::{JobKeys, PlacementKind, Scenario};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,6 +26,8 @@ pub struct RecordedRun {
 /// The cluster and the run in such a folder.
 pub const CLUSTER: &str = "cluster.toml";
 const RUN: &str = "run.toml";
+/// The plan by which a job's input was laid out, as `trunkline kat plan -o` writes one.
+pub const PLAN: &str = "plan.json";
 /// Per cent of frames that may be late.
 const MOST_LATE: f64 = 0.1;
 /// A client has written its job's files long before.
@@ -64,8 +66,7 @@ impl RecordedRun {
             other => Failure::Input(format!("{}: {other}", history.display())),
         })?;
         if imported.scenario.hdfs.placement.kind == PlacementKind::ByKey {
-            // The history tells the hosts of splits, not whose keys they hold: they are laid out anew.
-            imported.scenario.job.iter_mut().for_each(|job| job.split_hosts.clear());
+            lay_out(&mut imported.scenario, folder)?;
         }
         sim::parse(&found.job.id, &imported.to_toml(), &[]).map_err(Error::Scenario)?;
         let submitted = submission(&imported.scenario)?;
@@ -74,6 +75,22 @@ impl RecordedRun {
         }
         Ok(Self { imported, counted, history, remark: remark(folder) })
     }
+}
+
+/// The history tells the hosts of splits, not whose keys they hold: they are laid out anew, by the plan of the run if it
+/// has left one. Reducers then have the shares of its buckets, not those that were recorded.
+fn lay_out(scenario: &mut Scenario, folder: &Path) -> Result<(), Failure> {
+    let plan = folder.join(PLAN);
+    let plan_text = if plan.is_file() { Some(Inputs::new(&STOP).text(&plan)?) } else { None };
+    for job in &mut scenario.job {
+        job.split_hosts.clear();
+        if let Some(plan_text) = plan_text.clone() {
+            job.splits.clear();
+            job.shares.clear();
+            job.keys = Some(JobKeys { plan: PLAN.to_owned(), plan_text, ..JobKeys::default() });
+        }
+    }
+    Ok(())
 }
 
 /// How late the emulator of a run's links was, a sentence; none where links were not emulated.

@@ -9,6 +9,7 @@ use crate::table::Table;
 use crate::testbed_hadoop::running;
 use crate::testbed_hadoop_args::Run;
 use crate::testbed_hadoop_run::{Outcome, one};
+use ::kat::Kept;
 use placement::{Bucketing, Engine, KeyRule, KeyType, Layout, Node, Plan, Profile, Records, ScanError};
 use runs::Error;
 use scenario::{PlacementKind, Scenario};
@@ -39,9 +40,9 @@ pub fn run(args: &Run, job: Job, cluster: &Running, scenario: &Scenario, target:
             eprintln!("{what}");
         }
     };
-    let stock = one(args, &job, cluster, scenario.clone(), &target.join("stock"))?;
+    let stock = one(args, &job, cluster, scenario.clone(), None, &target.join("stock"))?;
     let reducers = job.reducers.unwrap_or(scenario.mapreduce.reducers);
-    let placed = plan(&job, cluster, scenario, reducers)?;
+    let (placed, text) = plan(&job, cluster, scenario, reducers)?;
     let folder = format!("/trunkline/kat/words-{}-{reducers}", job.input.get());
     let from = format!("hdfs://master:8020{}", job.text_path());
     let client = Cluster::Testbed(Box::new(running(&args.name)?.1));
@@ -59,16 +60,16 @@ pub fn run(args: &Run, job: Job, cluster: &Running, scenario: &Scenario, target:
     let mut by_key = scenario.clone();
     by_key.hdfs.placement.kind = PlacementKind::ByKey;
     by_key.hdfs.placement.patience = FALLBACK;
-    let placed = one(args, &of_layout, cluster, by_key, &target.join("placed"))?;
+    let placed = one(args, &of_layout, cluster, by_key, Some(&text), &target.join("placed"))?;
     let text = format!("{:#}\n", json!({ "schema": 1, "stock": stock.json(), "placed": placed.json() }));
     let file = target.join("kat.json");
     fs::write(&file, &text).map_err(|error| Error::writing(&file, &error))?;
     if args.json { emit(&text) } else { emit(&summary(&stock, &placed, target)) }
 }
 
-/// The plan of a job's words: as many buckets as reducers, and no key split. Without a combiner each word of a part
+/// The plan of a job's words, and its file's text: as many buckets as reducers, and no key split. Without a combiner each word of a part
 /// would travel; with one each part would be a map of its own, which a few megabytes a node are too small for.
-fn plan(job: &Job, cluster: &Running, scenario: &Scenario, reducers: u32) -> Result<Placed, Failure> {
+fn plan(job: &Job, cluster: &Running, scenario: &Scenario, reducers: u32) -> Result<(Placed, String), Failure> {
     let nodes: Vec<Node> = cluster.hosts().iter().skip(1).map(|host| Node::named(host.name())).collect();
     let bucketing = Bucketing::new(Engine::MapReduce, None, KeyType::Text, reducers)
         .map_err(|error| Failure::Input(error.to_string()))?;
@@ -78,7 +79,8 @@ fn plan(job: &Job, cluster: &Running, scenario: &Scenario, reducers: u32) -> Res
     let replicas = (scenario.hdfs.replication as usize).min(nodes.len());
     let planned = Plan::place(bucketing, nodes, replicas, &scan.profile.weights, &[])
         .map_err(|error| Failure::Input(error.to_string()))?;
-    Placed::made(planned.plan, KeyRule::Line, Engine::MapReduce)
+    let (rule, engine, layout) = (KeyRule::Line, Engine::MapReduce, Layout::Whole);
+    Placed::made(Kept { rule, engine, layout, value: None, plan: planned.plan })
 }
 
 /// Text that is written, taken as records.

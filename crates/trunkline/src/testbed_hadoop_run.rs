@@ -2,6 +2,7 @@
 
 use crate::emit;
 use crate::failure::Failure;
+use crate::recorded_run::PLAN;
 use crate::testbed_hadoop::{need_room, need_root, running};
 use crate::testbed_hadoop_args::Run;
 use crate::testbed_hadoop_kat as kat;
@@ -53,7 +54,7 @@ pub fn run(args: &Run) -> Result<(), Failure> {
         return kat::run(args, job, &cluster, &scenario, &target);
     }
     let target = args.out.clone().unwrap_or_else(|| results.join(job.name()));
-    one(args, &job, &cluster, scenario, &target).map(|_| ())
+    one(args, &job, &cluster, scenario, None, &target).map(|_| ())
 }
 
 /// A job that was run.
@@ -68,13 +69,23 @@ pub struct Outcome {
     pub others_s: f64,
 }
 
-/// Runs a job, and leaves a folder with what it did.
-pub fn one(args: &Run, job: &Job, cluster: &Running, scenario: Scenario, target: &Path) -> Result<Outcome, Failure> {
+/// Runs a job, and leaves a folder with what it did, and with the plan by which its input was laid out, if it was.
+pub fn one(
+    args: &Run,
+    job: &Job,
+    cluster: &Running,
+    scenario: Scenario,
+    plan: Option<&str>,
+    target: &Path,
+) -> Result<Outcome, Failure> {
     let folder = Folder::create(target).map_err(Error::from)?;
     let measured = measure(args, job, cluster, &scenario, folder.path())?;
     folder.file("cluster.toml", cluster_toml(as_it_was(scenario, &measured)).as_bytes()).map_err(Error::from)?;
     if cluster.engine() == Engine::Yarn {
         folder.file("run.toml", run_toml(job, &measured).as_bytes()).map_err(Error::from)?;
+    }
+    if let Some(plan) = plan {
+        folder.file(PLAN, plan.as_bytes()).map_err(Error::from)?;
     }
     let result = format!("{:#}\n", result_json(job, cluster, &measured));
     folder.file("result.json", result.as_bytes()).map_err(Error::from)?;

@@ -3,7 +3,7 @@
 
 mod lines;
 
-use crate::combined::Combined;
+use crate::combined::Combiner;
 use crate::distinct::Distinct;
 use crate::hash::Bucketing;
 use crate::histogram::{HeavyKey, HeavyKeys, hash_of_part};
@@ -109,24 +109,6 @@ pub struct Profile<H> {
     recent: Recent,
     distinct: Distinct,
     sample: PairSample,
-}
-
-/// What a job's combiner leaves of its pairs. A map task reads a block natively, by key the file of a bucket.
-#[derive(Clone, Debug)]
-pub struct Combiner {
-    /// Bytes of records that a map task reads natively.
-    block: u64,
-    /// What maps send out natively.
-    pub native: Combined,
-    /// What maps send out by key, of pairs whose record does not stand where their key belongs.
-    pub away: Combined,
-}
-
-impl Combiner {
-    /// Of a job whose maps read so many bytes each.
-    pub fn new(block: u64) -> Self {
-        Self { block: block.max(1), native: Combined::new(), away: Combined::new() }
-    }
 }
 
 impl<H: Hint> Profile<H> {
@@ -288,7 +270,7 @@ impl<H: Hint> Profile<H> {
                     if bucket == at {
                         self.at_home += pair(number);
                     } else if let Some(combiner) = &mut self.combiner {
-                        combiner.away.add(*hash, u64::from(at), pair(number));
+                        combiner.away.add(*hash, [u64::from(at), 0], pair(number));
                     }
                 }
             }
@@ -311,8 +293,7 @@ impl<H: Hint> Profile<H> {
     fn combine(&mut self, hashes: &[u64], pair: impl Fn(usize) -> u64, length: u64) {
         let begin = self.bytes - length;
         if let Some(combiner) = &mut self.combiner {
-            let task = begin / combiner.block;
-            hashes.iter().enumerate().for_each(|(number, hash)| combiner.native.add(*hash, task, pair(number)));
+            hashes.iter().enumerate().for_each(|(number, hash)| combiner.add(*hash, begin, pair(number)));
         }
     }
 

@@ -32,6 +32,16 @@ fn planned(count: usize, replicas: usize, keys: usize, exponent: f64) -> Planned
     Plan::place(bucketing, nodes(count), replicas, &weights, &heavy).expect("a plan")
 }
 
+/// How many buckets each node reduces, over its share of them by weight: by how many it has too many.
+fn buckets_too_many(plan: &Plan) -> f64 {
+    let mut buckets = vec![0; plan.nodes().len()];
+    let whole = plan.parts().iter().filter(|part| part.of_key.is_none());
+    whole.for_each(|part| buckets[part.group[0] as usize] += 1);
+    let weight: f64 = plan.nodes().iter().map(|node| node.weight).sum();
+    let share = |node: &Node| node.weight / weight * f64::from(plan.bucketing().buckets());
+    plan.nodes().iter().zip(&buckets).map(|(node, buckets)| f64::from(*buckets) - share(node)).fold(0.0, f64::max)
+}
+
 /// A hundred thousand keys of Zipf's law on so many nodes, each whole on one node: max/mean by hashing, and by longest
 /// processing time first (Graham 1969), the yardstick.
 fn by_hash_and_by_lpt(count: usize, exponent: f64) -> (f64, f64) {
@@ -70,6 +80,8 @@ fn splitting_a_few_keys_balances_what_hashing_cannot() {
     let most = *loads.iter().max().expect("nodes") as f64;
     assert!(most / mean <= CAP, "{}", most / mean);
     assert!((planned.imbalance - most / mean).abs() < 1e-9);
+    // 64 buckets each.
+    assert!(buckets_too_many(&planned.plan) < 1e-9, "{}", buckets_too_many(&planned.plan));
     // Under 0.1 % of the keys.
     assert!((1..100).contains(&planned.plan.split().len()), "{}", planned.plan.split().len());
     // All bytes are somewhere.
@@ -123,7 +135,9 @@ fn partial_results_are_merged_where_the_light_keys_of_the_bucket_are() {
     ];
     let plan = Plan::of_parts(bucketing, nodes(3), 1, split, parts);
     // Of bucket 1 two nodes have as much: the first of them.
-    assert_eq!(plan.reducers(), [1, 1]);
+    assert_eq!(plan.reducers(2), [1, 1]);
+    // One reducer has both buckets.
+    assert_eq!(plan.reducers(1), [1]);
     let away: Vec<u32> = plan.away().map(|part| part.bucket * 100 + part.of_key.expect("of a key").1).collect();
     assert_eq!(away, [0, 1, 2, 100]);
 }
@@ -184,6 +198,7 @@ fn heavier_nodes_take_more() {
     for (load, share) in planned.plan.loads().iter().zip([1e9, 2e9, 3e9, 2e9]) {
         assert!((*load as f64) <= CAP * share, "{load} of {share}");
     }
+    assert!(buckets_too_many(&planned.plan) < 1.0, "{}", buckets_too_many(&planned.plan));
 }
 
 #[test]
@@ -231,7 +246,8 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
-    /// One node comes or goes: at most 1.1/N of all copies move, and no node has more than 1.05 times its share.
+    /// One node comes or goes: at most 1.1/N of all copies move, and no node has more than 1.05 times its share, nor two
+    /// buckets more than its share of them.
     #[test]
     fn few_bytes_move_and_the_load_stays_bounded(
         count in 3usize..40, replicas in 1usize..4, exponent in 0.0..1.5f64, keys in 2_000usize..40_000,
@@ -239,6 +255,7 @@ proptest! {
     ) {
         let before = planned(count, replicas, keys, exponent);
         prop_assert!(before.imbalance <= CAP, "{}", before.imbalance);
+        prop_assert!(buckets_too_many(&before.plan) < 2.0, "{} too many", buckets_too_many(&before.plan));
         let copies = before.plan.parts().iter().map(|part| part.bytes * part.group.len() as u64).sum::<u64>() as f64;
         let bound = 1.1 / count as f64;
 
@@ -246,6 +263,7 @@ proptest! {
         more.push(Node::named("newcomer"));
         let joined = before.plan.on(more).expect("a plan");
         prop_assert!(joined.imbalance <= CAP, "joined: {}", joined.imbalance);
+        prop_assert!(buckets_too_many(&joined.plan) < 2.0, "joined: {} too many", buckets_too_many(&joined.plan));
         prop_assert!(joined.moved as f64 / copies <= bound, "joined: {} of {bound}", joined.moved as f64 / copies);
         let newcomer = joined.plan.loads()[count] as f64 / (copies / replicas as f64 / (count + 1) as f64);
         prop_assert!(newcomer > 0.5, "the new node works: {newcomer} of its share");
@@ -254,6 +272,7 @@ proptest! {
         fewer.remove(which % count);
         let left = before.plan.on(fewer).expect("a plan");
         prop_assert!(left.imbalance <= CAP, "left: {}", left.imbalance);
+        prop_assert!(buckets_too_many(&left.plan) < 2.0, "left: {} too many", buckets_too_many(&left.plan));
         prop_assert!(left.moved as f64 / copies <= bound, "left: {} of {bound}", left.moved as f64 / copies);
         let full = replicas.min(count - 1);
         prop_assert!(left.plan.parts().iter().all(|part| part.group.len() >= full.min(part.group.len())

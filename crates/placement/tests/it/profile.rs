@@ -4,7 +4,7 @@ use crate::support::Zipf;
 use des::RandomStream;
 use placement::{
     Bucketing, Combiner, Engine, Exchange, Filled, HeavyKey, KeyRule, KeyType, Keys, KeysPerRecord, Layout, Node, Plan,
-    Profile, Records, Saving, ScanError, best_host_share, node_of_record,
+    Profile, Records, Saving, ScanError, best_host_share, node_of_record, pairs_of_a_key,
 };
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -143,7 +143,7 @@ fn a_combiner_leaves_a_pair_for_each_key_and_map() {
     for lines in [400, 60_000] {
         let profile = || {
             Profile::new(rule("tokens"), bucketing(64), Layout::Whole, Some(4))
-                .with_combiner(Some(Combiner::new(BLOCK)))
+                .with_combiner(Some(Combiner::new(BLOCK, true)))
         };
         let (mut single, mut whole, mut text) = (profile(), profile(), String::new());
         let (mut native, mut away) = (BTreeSet::new(), BTreeSet::new());
@@ -166,14 +166,36 @@ fn a_combiner_leaves_a_pair_for_each_key_and_map() {
         let native = (native.len() as f64, native.iter().map(|(_, word)| bytes(word.len())).sum::<f64>());
         let away = (away.len() as f64, away.iter().map(|(_, word)| bytes(word.len())).sum::<f64>());
         let [single, whole] = [single, whole].map(|profile| profile.combiner.expect("it has one"));
-        for (found, (pairs, bytes)) in [(&single.native, native), (&single.away, away)] {
+        for (found, (pairs, bytes)) in [(&single.native(), native), (&single.away, away)] {
             let error = if pairs <= 16_384.0 { 1e-9 } else { 3.0 / 128.0 };
             assert!((found.pairs() / pairs - 1.0).abs() <= error, "{} of {pairs}", found.pairs());
             assert!((found.bytes() / bytes - 1.0).abs() <= error, "{} of {bytes}", found.bytes());
         }
-        let shown = |combiner: &Combiner| (combiner.native.bytes().to_bits(), combiner.away.bytes().to_bits());
+        let shown = |combiner: &Combiner| (combiner.native().bytes().to_bits(), combiner.away.bytes().to_bits());
         assert_eq!(shown(&single), shown(&whole), "line by line and at once");
     }
+}
+
+/// Pairs of a key and its value that take 8 MiB of the sort buffer each with their metadata of 16 bytes: a spill begins
+/// at ten, 80 of 100 MiB. A key of both of two spills leaves two pairs. Three spills are combined again in their merge
+/// (`MapTask.mergeParts`: `numSpills < minSpillsForCombine` copies). Spark's buffers merge all that they have spilled.
+#[test]
+fn a_combiner_runs_by_spill_and_in_the_merge_of_three() {
+    let left = |lines: &str, block: u64, spills: bool| {
+        let mut profile = Profile::new(rule("line"), bucketing(8), Layout::Whole, Some((8 << 20) - 16 - 1))
+            .with_combiner(Some(Combiner::new(block, spills)));
+        lines.chars().for_each(|key| profile.record(key.to_string().as_bytes(), 2).expect("text"));
+        profile.combiner.expect("it has one").native().pairs()
+    };
+    // A map for each block of 30 bytes: one of two spills, of which the second has no b; one of one spill.
+    assert_eq!(left("baaaaaaaaaaaaaaabaaa", 30, true), 3.0 + 2.0);
+    assert_eq!(left("baaaaaaaaaaaaaaabaaa", 30, false), 2.0 + 2.0);
+    // Of two spills each, in both of which b is; of three spills; of three in the first map, and of two in the
+    // last, the second of which has one pair.
+    assert_eq!(left("aaaaabaaaaaab", 26, true), 4.0);
+    assert_eq!(left("aaaaabaaaaaabaaaaaabaaab", 100, true), 2.0);
+    assert_eq!(left(&"ab".repeat(18), 50, true), 2.0 + 3.0);
+    assert_eq!([pairs_of_a_key(80e6, 1e5), pairs_of_a_key(84e6, 1e5), pairs_of_a_key(170e6, 1e5)], [1.0, 2.0, 1.0]);
 }
 
 /// `Text.hashCode` and `HashPartitioner` of Hadoop, for 64 buckets.
@@ -229,7 +251,7 @@ fn a_sample_plans_what_the_whole_file_saves() {
         present: false,
     });
     // The count: natively a record stands on any node, and its pair is reduced where its bucket is.
-    let (reducers, mut filled) = (plan.reducers(), Filled::new(&plan));
+    let (reducers, mut filled) = (plan.reducers(plan.bucketing().buckets()), Filled::new(&plan));
     let (mut native, mut placed) = (0, 0);
     for record in &records {
         let key = record.split('\t').next().expect("a key").as_bytes();

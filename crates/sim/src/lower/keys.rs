@@ -36,7 +36,7 @@ pub(super) fn keys(
         by_law(scenario, KeyLaw::new(said.distinct?, said.exponent), reducers, merges, part.is_some())?
     } else {
         let plan = kept(scenario, said, reducers).ok()?;
-        (crowd_of(&plan, workload, reducers), Some(Places::of(&plan, |number| Some(u64::from(number) + 1))))
+        (crowd_of(&plan, workload, reducers), Some(Places::of(&plan, reducers, |number| Some(u64::from(number) + 1))))
     };
     // A combiner leaves a record of each key that a spill has: reducers' shares are by different keys.
     let config = merges.then(|| mapreduce(scenario));
@@ -69,7 +69,7 @@ fn by_law(
         let heavy = if merges { law.heaviest(WHOLE) } else { Vec::new() };
         let rank_of: BTreeMap<&[u8], u64> = heavy.iter().map(|key| key.key.as_slice()).zip(1..).collect();
         let plan = Plan::place(bucketing, nodes, 1, &weights, &heavy).ok()?.plan;
-        Some(Places::of(&plan, |number| rank_of.get(plan.split()[number as usize].key.as_slice()).copied()))
+        Some(Places::of(&plan, reducers, |number| rank_of.get(plan.split()[number as usize].key.as_slice()).copied()))
     });
     let KeyClasses { head, tail } = classes;
     let spread = vec![1.0 / f64::from(reducers); reducers as usize];
@@ -193,12 +193,14 @@ struct Places {
     of_bucket: Vec<usize>,
     /// Of each split key, by its rank: which part of it is on which node.
     of_split: BTreeMap<u64, Vec<(usize, f64)>>,
+    /// Of each reducer.
+    of_reducer: Vec<u32>,
     nodes: usize,
 }
 
 impl Places {
     /// Of a plan. `rank`: that of a split key, by its place among these.
-    fn of(plan: &Plan, rank: impl Fn(u32) -> Option<u64>) -> Self {
+    fn of(plan: &Plan, reducers: u32, rank: impl Fn(u32) -> Option<u64>) -> Self {
         let first = |part: &Part| part.group.first().copied().unwrap_or(0) as usize;
         let light = plan.parts().iter().filter(|part| part.of_key.is_none());
         let mut of_split: BTreeMap<u64, Vec<(usize, f64)>> = BTreeMap::new();
@@ -212,7 +214,8 @@ impl Places {
                 None => nodes.push((first(part), share)),
             }
         }
-        Self { of_bucket: light.map(first).collect(), of_split, nodes: plan.nodes().len() }
+        let of_reducer = plan.reducers(reducers);
+        Self { of_bucket: light.map(first).collect(), of_split, of_reducer, nodes: plan.nodes().len() }
     }
 }
 
@@ -240,37 +243,22 @@ struct Shelf<'a> {
 fn layout(crowd: &Crowd, places: &Places, part: f64, shelf: &Shelf) -> KeyLayout {
     let mut nodes = vec![Standing::default(); places.nodes];
     let tail: f64 = crowd.tail.iter().map(|(keys, weight)| keys * weight).sum();
-    // Of each reducer's records, those that stand on each node: of keys that are not split, and of those that are.
-    let mut of_reducer = vec![BTreeMap::<usize, f64>::new(); crowd.reducers];
-    let mut of_split = of_reducer.clone();
     for (bucket, (home, spread)) in places.of_bucket.iter().zip(&crowd.spread).enumerate() {
         nodes[*home].buckets.push((bucket, *spread));
         nodes[*home].input += spread * tail;
-        *of_reducer[bucket % crowd.reducers].entry(*home).or_default() += spread * tail;
     }
     for KeyClass { rank, bucket, keys, weight } in &crowd.head {
         let bucket = *bucket as usize;
         let whole = [(places.of_bucket[bucket], 1.0)];
-        let split = places.of_split.get(rank);
-        for (home, share) in split.map_or(&whole[..], Vec::as_slice) {
+        for (home, share) in places.of_split.get(rank).map_or(&whole[..], Vec::as_slice) {
             let each = weight * share;
             nodes[*home].input += *keys as f64 * each;
             nodes[*home].head.push((*rank, bucket, *keys as f64, each));
-            let of = if split.is_none() { &mut of_reducer } else { &mut of_split };
-            *of[bucket % crowd.reducers].entry(*home).or_default() += *keys as f64 * each;
         }
     }
-    // A reducer is where most of its keys are that are not split; where all are, most of their parts (`Plan::reducers`).
-    let most = |on: &BTreeMap<usize, f64>| {
-        on.iter().fold((0, 0.0), |best, (home, sum)| if *sum > best.1 { (*home, *sum) } else { best })
-    };
-    let homes = of_reducer.iter().zip(&of_split).map(|(light, split)| match most(light) {
-        (home, sum) if sum > 0.0 => home,
-        _ => most(split).0,
-    });
     KeyLayout {
         homes: nodes.iter().map(|node| node.home(crowd, part, shelf)).collect(),
-        of_reducer: homes.map(|home| NodeId(1 + units::count(home))).collect(),
+        of_reducer: places.of_reducer.iter().map(|home| NodeId(1 + home)).collect(),
     }
 }
 

@@ -67,13 +67,12 @@ impl Placed {
         Ok(Self { plan, layout, rule, judged_type, names, first_of_key, digest })
     }
 
-    /// A plan that no file has, of whole records.
+    /// A plan that was just made, and its file's text.
     #[cfg(feature = "testbed")]
-    pub fn made(plan: Plan, rule: KeyRule, engine: Engine) -> Result<Self, Failure> {
-        let groups = plan.parts().iter().flat_map(|part| part.group.iter().chain([&u32::MAX]));
-        let bytes: Vec<u8> = groups.flat_map(|node| node.to_be_bytes()).collect();
-        let digest = blake3::hash(&bytes).to_hex().to_string();
-        Self::of(Kept { rule, engine, layout: Layout::Whole, value: None, plan }, Path::new("the plan"), digest)
+    pub fn made(kept: Kept) -> Result<(Self, String), Failure> {
+        let text = kept.text();
+        let digest = blake3::hash(text.as_bytes()).to_hex().to_string();
+        Ok((Self::of(kept, Path::new("the plan"), digest)?, text))
     }
 
     /// The place of a part in the list of all.

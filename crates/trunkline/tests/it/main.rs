@@ -20,6 +20,7 @@ mod kat_count;
 mod kat_counted;
 mod kat_measured;
 mod kat_plan_file;
+mod kat_recorded;
 mod keeping;
 mod layout;
 #[cfg(feature = "jet")]
