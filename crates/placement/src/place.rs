@@ -4,8 +4,8 @@
 //! Ravishankar 1998; Schindelhauer and Schomaker 2005). An item's first node is the one of the highest score that has
 //! room below a cap, as in consistent hashing with bounded loads (Mirrokni, Thorup and Zadimoghaddam 2018). Two loads
 //! are bounded: bytes, and buckets, each of which is a reducer to start. Bytes come first: where no other node has room
-//! for its bytes, a bucket goes to one that has its share of buckets already. When nodes come or go, what has room where
-//! it stands stays there.
+//! for its bytes, a bucket goes to one that has its share of buckets already. When nodes come or go, what has room
+//! where it stands stays there.
 
 use crate::histogram::{mixed, sketch_hash};
 use crate::nodes::Node;

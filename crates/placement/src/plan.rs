@@ -246,8 +246,8 @@ impl Plan {
     }
 
     /// The node of each of so many reducers, of which a bucket's is its number modulo theirs: the one that has most of
-    /// the reducer's keys that are not split. Partial results of split keys travel to it, since a combiner leaves little
-    /// of them. Where all keys are split, the node that has most of their parts.
+    /// the reducer's keys that are not split. Partial results of split keys travel to it, since a combiner leaves
+    /// little of them. Where all keys are split, the node that has most of their parts.
     pub fn reducers(&self, reducers: u32) -> Vec<u32> {
         let mut on = vec![[BTreeMap::<u32, u64>::new(), BTreeMap::new()]; reducers as usize];
         for part in &self.parts {

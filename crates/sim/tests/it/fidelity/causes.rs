@@ -59,9 +59,9 @@ pub const CAUSES: &[Cause] = &[
                ns-2's copy is Linux 2.6.22's (`tcp_westwood.c`): samples of 51 ms or more, filtered twice by 7/8, in \
                whole bytes per millisecond; RTTmin in whole milliseconds of SRTT; BWE x RTTmin as cwnd, Reno's half as \
                ssthresh, to which cwnd rises when the recovery ends. By these rules the ACKs of a run of ns-2 give its \
-               windows after losses to the segment. What makes its rate is beside them. `tcp-linux.cc` counts bytes \
-               acknowledged in a recovery towards congestion avoidance (Linux itself counted them only before \
-               `TCP_CA_CWR`), so that each loss opens cwnd by a segment more: with `sysctl_tcp_abc` off \
+               windows after most losses exactly, and after the others within a few segments. What makes its rate is \
+               beside them. `tcp-linux.cc` counts bytes acknowledged in a recovery towards congestion avoidance (Linux itself \
+               counted them only before `TCP_CA_CWR`), so that each loss opens cwnd by a segment more: with `sysctl_tcp_abc` off \
                (`set_ca_default_param linux sysctl_tcp_abc 66304`: a byte, set as four) ns-2 has 22.1, 16.9, 18.0 and \
                17.0 Mbit/s in place of 23.6, 24.7, 23.5 and 20.8 (`dumbbell.tcl Linux-westwood 1 100 40 0.01 100000 \
                100 20`, seeds 1 to 4). And it finds lost retransmissions, and never times out. All of these rules, \
