@@ -208,8 +208,11 @@ pub fn import(of: &Application, cluster: Option<(&str, &str)>) -> Result<SparkIm
         );
     }
     if of.cut_off || of.finish_ms.is_none() {
-        notes.push("the log breaks off before the application's end: its jobs so far are imported, of those that ran the stages that had \
-             ended".to_owned());
+        notes.push(
+            "the log breaks off before the application's end: its jobs so far are imported, of those that ran the stages \
+             that had ended"
+                .to_owned(),
+        );
     }
     scenario.name.clone_from(&of.id);
     scenario.run.until = Time::from_secs_f64((recorded.took * 20.0).clamp(3_600.0, Run::LATEST.as_secs_f64()));

@@ -53,7 +53,7 @@ fn task((stage, attempt): (u32, u32), index: u32, executor: &str, (launch, finis
         "Task Metrics": { "Executor Run Time": finish - launch } })
 }
 
-/// The same with other values in it.
+/// An event whose part of this name has these values in place of its own, and beside them.
 fn with(mut event: Value, part: &str, values: &Value) -> Value {
     let (Some(of), Some(values)) = (event[part].as_object_mut(), values.as_object()) else { panic!("objects") };
     of.extend(values.clone());
