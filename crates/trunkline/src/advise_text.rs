@@ -50,12 +50,15 @@ fn heading(advice: &Advice) -> String {
 }
 
 fn table(title: &str, remedies: &[&RemedyAdvice], advice: &Advice) -> String {
-    let mut table = Table::new([title, "saves", "of it"]);
+    // A race gives the best more seeds than the others.
+    let raced = remedies.iter().any(|remedy| remedy.seeds != advice.seeds);
+    let mut table = Table::new([title, "saves", "of it"].into_iter().chain(raced.then_some("seeds")));
     for remedy in remedies {
         let x = if remedy.x.is_empty() { String::new() } else { format!(" ({})", remedy.x) };
         let name = format!("{}: {}{x}", remedy.id, remedy.name);
         let (saving, part) = saving(remedy.saving, remedy.part, &advice.unit);
-        table.row([name, saving.unwrap_or_else(|| remedy.reason.clone()), part]);
+        let row = [name, saving.unwrap_or_else(|| remedy.reason.clone()), part];
+        table.row(row.into_iter().chain(raced.then(|| remedy.seeds.to_string())));
     }
     table.shown(&Screen::of_output())
 }
@@ -80,7 +83,8 @@ fn together(best: &SetAdvice, advice: &Advice, screen: &Screen) -> String {
     let _ = writeln!(text, "\n{}", screen.heading(&screen.wrapped(&title, 0)));
     let line = match (saved, advice.base_time_s, best.time_s) {
         (Some(saved), Some(before), Some(after)) => {
-            format!("saves {saved} ({part}): {} s -> {} s", figure(before), figure(after))
+            let seeds = if best.seeds == advice.seeds { String::new() } else { format!(" over {} seeds", best.seeds) };
+            format!("saves {saved} ({part}){seeds}: {} s -> {} s", figure(before), figure(after))
         }
         (_, _, Some(after)) => format!("the jobs finish: {} s", figure(after)),
         _ => String::new(),
