@@ -423,6 +423,7 @@ Key: TypeAlias = Literal[
     "power.backup-drive",
     "power.backups",
     "power.drive",
+    "power.failing-rate",
     "power.guard",
     "power.guard.off",
     "power.guard.on",

@@ -86,7 +86,9 @@ impl DisksEnergy {
     }
     /// The part of their energy that rest has saved.
     pub fn saved(&self) -> f64 {
-        part(self.always_on, self.drawn)
+        let saved = part(self.always_on, self.drawn);
+        // Both are rounded to nanojoules, state by state and as a whole: such a difference is none.
+        if saved.abs() < 1e-9 { 0.0 } else { saved }
     }
     /// The part that it could have saved at most: the ceiling.
     pub fn ceiling(&self) -> f64 {

@@ -48,9 +48,9 @@ choice! {
 choice! {
     /// What a start of a drive costs whose manual prints the peak current only.
     pub enum StartCost {
-        /// 60 % of the peak for 12 s; 3 s out of Idle_C.
+        /// 60 % of the peak for 12 s; for 3 s out of Idle_C.
         Typical = "typical",
-        /// The peak for 20 s; 15 s out of Idle_C.
+        /// The peak for 20 s; for 15 s out of Idle_C.
         Worst = "worst",
     }
 }
@@ -132,6 +132,9 @@ section! {
         stagger: u32 = 1, 1..=10_000;
         /// Backup disks stay ready while writes are many. Left out: they may rest however much is written.
         guard: Option<PowerGuard> = None;
+        /// A primary disk whose `failure-rate` is as high as this is expected to fail: nodes with further replicas of
+        /// its blocks wake their backup disks ahead and keep them ready (Yang 2012, 6.2). Left out: none is.
+        failing_rate: Option<f64> = None, 0.0..=100.0;
     }
 }
 
@@ -272,6 +275,10 @@ impl StoragePlan {
             let message = "a guard watches what jobs write in a simulated run".to_owned();
             says(&format!("power.{number}.guard"), message, "leave it out of a plan");
         }
+        for (number, _) in self.power.iter().enumerate().filter(|(_, power)| power.failing_rate.is_some()) {
+            let message = "a plan's disks have no failure rates".to_owned();
+            says(&format!("power.{number}.failing-rate"), message, "leave it out of a plan");
+        }
         if self.power.is_empty() {
             says("power", "no drive and no policy are given".to_owned(), "add a [power] or [[power]] with `drive`");
         }
@@ -305,6 +312,7 @@ mod tests {
             ("nodes = 2\n[power]\n", "plan.toml:1:1: 3 replicas of a block need as many nodes, and there are 2; "),
             ("nodes = 9\nreplication = 4\n[power]\n", "3 further replicas are to be on 2 backup disks"),
             ("nodes = 9\n", "no drive and no policy are given; add a [power]"),
+            ("[power]\nfailing-rate = 0.1\n", "plan.toml:2:16: a plan's disks have no failure rates; leave it out"),
             ("[power]\npolicy = \"timeot\"\n", "plan.toml:2:10: `timeot` is not a value here; did you mean `timeout`?"),
             ("nodes = \"many\"\n", "plan.toml:1:9: this must be a whole number"),
         ] {

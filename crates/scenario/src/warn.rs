@@ -56,6 +56,7 @@ pub(super) fn warn(scenario: &Scenario, tree: &Tree, warnings: &mut Problems) {
     }
     check.ignored_sack();
     check.slow_start_at_ssthresh();
+    check.no_failing_disk();
     check.repairs_without_failures();
     check.long_repairs();
     check.late_faults();
@@ -138,6 +139,16 @@ impl Check<'_> {
         let none_fails = described.iter().flat_map(|(_, node)| &node.disk).all(without);
         if none_fails && self.tree.get("hdfs.repair").is_some() {
             self.says("hdfs.repair", "it has no effect: no disk has a `failure-rate`", help);
+        }
+    }
+
+    /// A rate of disks that are expected to fail which no disk has.
+    fn no_failing_disk(&mut self) {
+        let Some(least) = self.scenario.power.as_ref().and_then(|power| power.failing_rate) else { return };
+        let fails = |disk: &Disk| disk.failure_rate.is_some_and(|rate| rate >= least);
+        if !self.scenario.described().iter().flat_map(|(_, node)| &node.disk).any(fails) {
+            let message = "it has no effect: no disk has such a `failure-rate`";
+            self.says("power.failing-rate", message, "`failure-rate` of [[node.disk]], or a lower rate here");
         }
     }
 

@@ -14,11 +14,13 @@ use units::{Bytes, Time};
 pub(crate) const LOOK: u8 = 19;
 
 /// What a scenario wants the policies to be told.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct ManagerSpec {
     /// What many writes are, if backup disks stay up for them.
     pub guard: Option<GuardSpec>,
     pub gears: Option<GearsSpec>,
+    /// Disks that are expected to fail, by their failure rates.
+    pub failing: Vec<(NodeId, u32)>,
     /// Remaining times of primary blocks that matter: somewhat more than any disk needs to be ready.
     pub horizon: Time,
     /// Between two looks.
@@ -38,12 +40,15 @@ pub(crate) struct Manager {
     /// With the time in use that it has seen.
     gears: Option<(Gears, Time)>,
     hints: Vec<(NodeId, Hint)>,
+    /// Machines that keep their backups ready for disks that are expected to fail.
+    expecting: BTreeSet<usize>,
 }
 
 impl Manager {
     pub fn new(spec: ManagerSpec, cluster: &Cluster, hosts: &Hosts) -> Self {
         let nodes = cluster.context().nodes.len();
         let guard = || spec.guard.and_then(|guard| WriteGuard::new(guard, Time::ZERO));
+        let guards = (0..hosts.machine_count()).map(|_| (guard(), Bytes::ZERO)).collect();
         let gears = spec.gears.map(|gears| (Gears::new(gears, hosts.primary_disks(), Time::ZERO), Time::ZERO));
         Self {
             spec,
@@ -51,9 +56,10 @@ impl Manager {
             phase: Phase::Jobs,
             runs: false,
             alive: vec![true; nodes],
-            guards: (0..hosts.machine_count()).map(|_| (guard(), Bytes::ZERO)).collect(),
+            guards,
             gears,
             hints: Vec::new(),
+            expecting: BTreeSet::new(),
         }
     }
 
@@ -79,9 +85,14 @@ impl Manager {
             () if cluster.mapreduce().imports() => Phase::Import,
             () => Phase::Jobs,
         };
-        if std::mem::replace(&mut self.phase, phase) != phase {
+        let before = std::mem::replace(&mut self.phase, phase);
+        if before != phase {
             tell_all(now, hosts, Hint::Phase(phase), events);
         }
+        if before == Phase::Recovery && phase != before {
+            self.expecting.clear();
+        }
+        self.expect_failures(now, cluster, hosts, events);
         let runs = cluster.mapreduce().runs();
         if std::mem::replace(&mut self.runs, runs) && !runs {
             tell_all(now, hosts, Hint::JobOver, events);
@@ -112,6 +123,16 @@ impl Manager {
                 let disks = cluster.context().nodes.info(node).disks.count();
                 let backups: BTreeSet<_> = (0..disks).flat_map(|disk| cluster.hdfs().backups_of(node, disk)).collect();
                 Self::primary_failed(now, backups, hosts, events);
+            }
+        }
+    }
+    /// Nodes with further replicas of what disks hold that are expected to fail.
+    fn expect_failures(&mut self, now: Time, cluster: &Cluster, hosts: &mut Hosts, events: &mut EventQueue) {
+        let backups = self.spec.failing.iter().flat_map(|(node, disk)| cluster.hdfs().backups_of(*node, *disk));
+        let machines: BTreeSet<usize> = backups.map(|node| hosts.machine_of(node)).collect();
+        for machine in machines {
+            if self.expecting.insert(machine) {
+                hosts.hint(now, machine, Hint::FailureExpected, events);
             }
         }
     }

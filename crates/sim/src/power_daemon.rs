@@ -31,6 +31,10 @@ fn wrong(daemon: &PowerDaemon) -> Option<(&'static str, String, String)> {
     if own.primaries != RestDepth::Never {
         return says("primaries", "the daemon puts backup disks to rest alone", "leave it out");
     }
+    if own.failing_rate.is_some() {
+        let help = "leave it out; `trunkline power tell` says that a disk is expected to fail";
+        return says("failing-rate", "the daemon knows no disk's failure rate", help);
+    }
     if own.backups != RestDepth::Standby {
         let message = format!("the daemon puts disks into standby, not into `{}`", own.backups.word());
         return says("backups", &message, "\"standby\", or the policy `always-on`");
@@ -77,6 +81,7 @@ mod tests {
             ("policy = \"timeout\"\ndrive = \"diamondmax-21\"\nspin-ups = 1", "the wear budget has nothing for it"),
             ("policy = \"timeout\"\ndrive = \"diamondmax-21\"\nbackups = \"idle-c\"", "not into `idle-c`"),
             ("policy = \"timeout\"\ndrive = \"diamondmax-21\"\nprimaries = \"standby\"", "backup disks to rest alone"),
+            ("policy = \"timeout\"\ndrive = \"diamondmax-21\"\nfailing-rate = 0.1", "knows no disk's failure rate"),
             (
                 "policy = \"timeout\"\ndrive = \"diamondmax-21\"\nguard = { on = \"1 Mbit/s\", off = \"2 Mbit/s\" }",
                 "the two would alternate",

@@ -321,8 +321,8 @@ mod tests {
         StoragePlan::parse("plan.toml", text, check).unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// No request at all. A disk idles for its break-even time of each depth (Idle_B after 0.65 x (11.86 - 6.56) / 1.41
-    /// seconds), then rests: nothing but the first seconds is lost against the ceiling, and the oracle loses nothing.
+    /// No request at all. A disk idles for its break-even time of each depth (Idle_B after 0.65 x (0.6 x 29.07 - 6.56) /
+    /// 1.41 seconds), then rests: nothing but the first seconds is lost against the ceiling, and the oracle loses nothing.
     #[test]
     fn a_day_without_requests_saves_what_the_ceiling_allows() {
         let plan = plan("nodes = 3\n[[power]]\ndrive = \"constellation-es3-4tb\"\npolicy = \"timeout\"\n");

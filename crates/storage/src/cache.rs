@@ -49,7 +49,8 @@ type Key = (Stream, u64);
 pub(crate) struct Cache {
     extents: BTreeMap<Key, Extent>,
     clean: BTreeMap<u64, Key>,
-    dirty: BTreeMap<(u32, u64), Key>,
+    /// By disk, its dirty extents by age, each with the time since when it is dirty.
+    dirty: Vec<BTreeMap<u64, (Key, Time)>>,
     next: u64,
     total: u64,
     unwritten: u64,
@@ -115,14 +116,12 @@ impl Cache {
 
     /// The oldest extent of a disk that is not being written back yet, and since when it is dirty.
     pub fn oldest_dirty(&self, disk: u32) -> Option<Time> {
-        let (_, key) = self.dirty.range((disk, 0)..=(disk, u64::MAX)).next()?;
-        Some(self.extents.get(key)?.since)
+        self.dirty.get(disk as usize)?.first_key_value().map(|(_, (_, since))| *since)
     }
 
     /// Begins to write back the oldest extent of a disk.
     pub fn write_back(&mut self, disk: u32) -> Option<WriteBack> {
-        let (&order, &key) = self.dirty.range((disk, 0)..=(disk, u64::MAX)).next()?;
-        self.dirty.remove(&order);
+        let (_, (key, _)) = self.dirty.get_mut(disk as usize)?.pop_first()?;
         let extent = self.extents.get_mut(&key)?;
         extent.state = State::Writing;
         Some(WriteBack { stream: key.0, offset: Bytes::new(key.1), bytes: Bytes::new(extent.end - key.1) })
@@ -214,7 +213,13 @@ impl Cache {
         let Some(extent) = self.extents.get(&key) else { return };
         match extent.state {
             State::Clean => drop(self.clean.insert(extent.order, key)),
-            State::Dirty => drop(self.dirty.insert((extent.disk, extent.order), key)),
+            State::Dirty => {
+                let disk = extent.disk as usize;
+                if self.dirty.len() <= disk {
+                    self.dirty.resize_with(disk + 1, BTreeMap::new);
+                }
+                self.dirty[disk].insert(extent.order, (key, extent.since));
+            }
             State::Writing => {}
         }
     }
@@ -225,7 +230,7 @@ impl Cache {
         self.total -= length;
         match extent.state {
             State::Clean => drop(self.clean.remove(&extent.order)),
-            State::Dirty => drop(self.dirty.remove(&(extent.disk, extent.order))),
+            State::Dirty => drop(self.dirty[extent.disk as usize].remove(&extent.order)),
             State::Writing => {}
         }
         if extent.state != State::Clean {

@@ -135,6 +135,19 @@ fn pauses(list: &[f64]) -> f64 {
     grows[first..=last].windows(2).filter(|pair| pair[0] && !pair[1]).count() as f64
 }
 
+/// How often a list leaves its greatest value. Two levels, so that a dip with a notch in it is one dip.
+fn dips(list: &[f64]) -> f64 {
+    let greatest = list.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let (mut at_top, mut dips) = (false, 0.0);
+    for value in list {
+        if at_top && *value < 0.95 * greatest {
+            (at_top, dips) = (false, dips + 1.0);
+        }
+        at_top |= *value >= 0.99 * greatest;
+    }
+    dips
+}
+
 fn reduced(how: Reduce, value: &Measured) -> Measured {
     let Measured::List(list) = value else { return value.clone() };
     let count = list.len() as f64;
@@ -149,6 +162,7 @@ fn reduced(how: Reduce, value: &Measured) -> Measured {
         Reduce::Zeros => Measured::Number(list.iter().filter(|value| **value == 0.0).count() as f64),
         Reduce::Falls => Measured::Number(list.windows(2).filter(|pair| pair[1] < 0.9 * pair[0]).count() as f64),
         Reduce::Pauses => Measured::Number(pauses(list)),
+        Reduce::Dips => Measured::Number(dips(list)),
         Reduce::Variation if mean == 0.0 => Measured::Missing(()),
         Reduce::Variation => {
             let squares: f64 = list.iter().map(|value| (value - mean) * (value - mean)).sum();
@@ -166,7 +180,7 @@ fn reduced(how: Reduce, value: &Measured) -> Measured {
 
 #[cfg(test)]
 mod tests {
-    use super::pauses;
+    use super::{dips, pauses};
 
     #[test]
     fn a_list_pauses_between_its_first_growth_and_its_last() {
@@ -174,5 +188,13 @@ mod tests {
         assert_eq!(pauses(&[0.0, 0.5, 1.0, 1.0]), 0.0, "what has ended does not pause");
         assert_eq!(pauses(&[1.0, 1.0]), 0.0);
         assert_eq!(pauses(&[]), 0.0);
+    }
+
+    #[test]
+    fn a_list_dips_where_it_leaves_its_greatest_value() {
+        assert_eq!(dips(&[0.2, 0.9, 1.0, 1.0, 0.8, 1.0, 0.5, 0.0]), 2.0, "the way up is no dip, the end is one");
+        assert_eq!(dips(&[1.0, 0.9, 0.97, 0.8, 1.0, 0.96, 1.0]), 1.0, "a notch, and less than a twentieth");
+        assert_eq!(dips(&[3.0, 3.0, 2.0, 3.0]), 1.0);
+        assert_eq!(dips(&[]), 0.0);
     }
 }

@@ -37,6 +37,8 @@ choice! {
         Falls = "falls",
         /// How often it stands still for a step or longer between its first growth and its last.
         Pauses = "pauses",
+        /// How often it leaves its greatest value: from 0.99 of it or more to less than 0.95.
+        Dips = "dips",
         /// Its sum.
         Sum = "sum",
         /// Its coefficient of variation: standard deviation over mean.

@@ -48,6 +48,11 @@ fn what_goes_against_expectation_is_said_with_its_place() {
         ("[tcp]\nstart-at-ssthresh = true\n[job]", "2:21", "no effect without `abc-limit`"),
         ("[hdfs]\nrepair = \"1 h\"\n[job]", "2:10", "no disk has a `failure-rate`"),
         (
+            "[node]\ndisk = { failure-rate = 0.01 }\n[power]\nfailing-rate = 0.1\n[job]",
+            "4:16",
+            "no disk has such a `failure-rate`",
+        ),
+        (
             "[[node.disk]]\narray = { level = \"raid-5\", replace = \"1 h\" }\n[job]",
             "2:39",
             "the array's disks have no `failure-rate`",

@@ -3,6 +3,7 @@
 use super::disks::disk_spec;
 use crate::hosts::MachinePower;
 use crate::manager::ManagerSpec;
+use hadoop::NodeId;
 use hadoop::hdfs::ReadOrder;
 use scenario::{
     Check, Disk, DiskRole, DriveProfile, Job, NodeSpec, Power, PowerPolicy, RaidLevel, RestDepth, Scenario, StartCost,
@@ -220,9 +221,21 @@ pub(super) fn manager(scenario: &Scenario) -> Option<ManagerSpec> {
     Some(ManagerSpec {
         guard: guard(power),
         gears,
+        failing: failing(scenario, power),
         horizon: slowest.saturating_mul(2).saturating_add(power.margin),
         interval: scenario.hdfs.heartbeat,
     })
+}
+
+/// Disks of workers that are expected to fail.
+fn failing(scenario: &Scenario, power: &Power) -> Vec<(NodeId, u32)> {
+    let Some(least) = power.failing_rate else { return Vec::new() };
+    let of_node = |(number, node): (u32, NodeSpec)| {
+        let disks = (node.first_disk..).zip(node.disks);
+        let fails = move |disk: &Disk| disk.failure_rate.is_some_and(|rate| rate >= least);
+        disks.filter(move |(_, disk)| fails(disk)).map(move |(disk, _)| (NodeId(number), disk))
+    };
+    (0..).zip(scenario.nodes()).skip(1).flat_map(of_node).collect()
 }
 
 /// What cannot be about a scenario's power.

@@ -178,6 +178,29 @@ fn a_failed_primary_wakes_its_backups() {
     assert!((off - (result.ended_at.as_secs_f64() - 30.0)).abs() < 1.0, "without power since: {off} s");
 }
 
+/// The primary disk of worker-1 has a high failure rate: the backups of its blocks, on the other nodes, wake before it
+/// fails, and stay ready when the job is over. That of worker-1 rests.
+#[test]
+fn backups_of_a_disk_that_is_expected_to_fail_wake_ahead() {
+    let disks = "[{ preset = \"sata-500\", role = [\"primary\", \"intermediate\"], failure-rate = 0.2 }, \
+                 { preset = \"sata-500\", role = \"backup\" }]";
+    let node = format!("{{ preset = \"yang2012-iii\", idle-power = \"60 W\", disk = {disks} }}");
+    let groups = format!("[[cluster.group]]\ncount = 1\nnode = {node}\n[[cluster.group]]\ncount = 2\n");
+    let text = format!("{}{groups}", JOB.replace("workers = 3\n", ""));
+    let result = run(&text, &["power.policy=as-printed", "power.failing-rate=0.1"]);
+    for disk in backups(&result) {
+        let causes: Vec<&str> = power(disk).changes.iter().map(|change| change.cause).collect();
+        let standby = seconds(power(disk), "standby");
+        if disk.node == 1 {
+            assert!(!causes.contains(&"failure expected") && standby > 30.0, "{causes:?}, {standby} s");
+        } else {
+            assert!(causes.contains(&"failure expected") && standby < 10.0, "{causes:?}, {standby} s");
+        }
+    }
+    let lower = run(&text, &["power.policy=as-printed", "power.failing-rate=0.3"]);
+    assert!(wakes(&lower).iter().all(|(_, cause)| *cause != "failure expected"));
+}
+
 /// Under every policy the disks draw no less than the oracle says, and every wake has a cause.
 #[test]
 fn no_policy_beats_the_oracle() {

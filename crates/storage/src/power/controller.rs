@@ -47,8 +47,10 @@ pub struct Controller {
     waiting: VecDeque<(u32, Cause)>,
     phase: Phase,
     write_intensive: bool,
-    /// Backups are up for a primary that has failed or will, until recovery is over.
+    /// Backups are up for a primary that has failed, until recovery is over.
     alarmed: bool,
+    /// Backups are up for a primary that is expected to fail, until it has failed and recovery is over.
+    expecting: bool,
     /// Longest wait for other motors.
     waited_most: Time,
     since: Vec<Time>,
@@ -67,6 +69,7 @@ impl Controller {
             phase: Phase::Jobs,
             write_intensive: false,
             alarmed: false,
+            expecting: false,
             waited_most: Time::ZERO,
             since,
         })
@@ -205,8 +208,11 @@ impl Controller {
             (Hint::Phase(phase), policy) => {
                 let before = std::mem::replace(&mut self.phase, phase);
                 let by_hand = matches!(policy, Policy::Phased { .. } | Policy::AsPrinted | Policy::Predicted { .. });
-                if phase == Phase::Jobs && before == Phase::Recovery && std::mem::take(&mut self.alarmed) && !by_hand {
-                    self.dismiss_backups(now);
+                if phase == Phase::Jobs && before == Phase::Recovery {
+                    let expecting = std::mem::take(&mut self.expecting);
+                    if (std::mem::take(&mut self.alarmed) || expecting) && !by_hand {
+                        self.dismiss_backups(now);
+                    }
                 }
                 if by_hand && phase != before {
                     match phase {
@@ -218,7 +224,7 @@ impl Controller {
             }
             (Hint::Gears(gears), Policy::Gears) => {
                 for disk in self.backups() {
-                    if self.gear(disk) < gears {
+                    if self.gear(disk) < gears || self.expecting {
                         self.hold(now, disk, Cause::Gear);
                     } else {
                         self.dismiss(now, disk);
@@ -230,7 +236,7 @@ impl Controller {
                 self.hold_backups(now, Cause::PrimaryFailed);
             }
             (Hint::FailureExpected, _) => {
-                self.alarmed = true;
+                self.expecting = true;
                 self.hold_backups(now, Cause::FailureExpected);
             }
             (Hint::WriteIntensive(many), _) if many != self.write_intensive => {
@@ -279,7 +285,7 @@ impl Controller {
         }
     }
     fn dismiss_backups(&mut self, now: Time) {
-        if self.phase == Phase::Jobs && !self.write_intensive {
+        if self.phase == Phase::Jobs && !self.write_intensive && !self.expecting {
             for disk in self.backups() {
                 self.dismiss(now, disk);
             }

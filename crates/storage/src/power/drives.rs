@@ -4,9 +4,11 @@
 //! costs no manual prints: they give the peak current, and the time to ready. Two estimates bound it. `Typical`: 60 %
 //! of the peak for 12 s. `Worst`: the peak for 20 s. A drive that someone has measured needs no estimate.
 //!
-//! `Idle_C` needs 3 to 15 s to come back, at no more than the power in use, `Idle_B` less than 650 ms (HGST Ultrastar
-//! 7K2 Technical Reference Manual, power conditions). How long a motor takes to stop is not printed for these drives:
-//! it is counted at the power of standby.
+//! `Idle_C` needs 3 to 15 s to come back, `Idle_B` less than 650 ms (HGST Ultrastar 7K2 Technical Reference Manual,
+//! power conditions). What they draw meanwhile Seagate prints for the Constellation ES.1 (SAS manual, Rev. G, table 3,
+//! "transition current"): peaks of 20.4 W and 27.5 W, where a start has 26.0 W. So any way back is estimated as a start
+//! is, by its peak. How long a motor takes to stop is not printed for these drives: it is counted at the power of
+//! standby.
 
 use super::profile::{Profile, Rest, Transition};
 use units::{Energy, Power, Time};
@@ -14,10 +16,10 @@ use units::{Energy, Power, Time};
 /// Which estimate of what a start costs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum StartEstimate {
-    /// 60 % of the peak power for 12 s; 3 s out of `Idle_C`.
+    /// 60 % of the peak power for 12 s; for 3 s out of `Idle_C`.
     #[default]
     Typical,
-    /// The peak power for 20 s; 15 s out of `Idle_C`.
+    /// The peak power for 20 s; for 15 s out of `Idle_C`.
     Worst,
 }
 
@@ -35,8 +37,6 @@ pub struct Drive {
     read: u64,
     write: u64,
     idle: u64,
-    /// Random reads, the most that the drive draws in use.
-    seek: u64,
     idle_b: Option<u64>,
     idle_c: Option<u64>,
     standby: Option<u64>,
@@ -63,7 +63,6 @@ const fn drive(name: &'static str, what: &'static str, source: &'static str, sta
         read: 0,
         write: 0,
         idle: 0,
-        seek: 0,
         idle_b: None,
         idle_c: None,
         standby: None,
@@ -74,8 +73,8 @@ const fn drive(name: &'static str, what: &'static str, source: &'static str, sta
 }
 
 impl Drive {
-    const fn uses(self, read: u64, write: u64, seek: u64) -> Self {
-        Self { read, write, seek, ..self }
+    const fn uses(self, read: u64, write: u64) -> Self {
+        Self { read, write, ..self }
     }
     const fn rests(self, idle: u64, idle_b: Option<u64>, idle_c: Option<u64>, standby: u64) -> Self {
         Self { idle, idle_b, idle_c, standby: Some(standby), ..self }
@@ -93,19 +92,18 @@ impl Drive {
             StartEstimate::Typical => (Time::from_secs(12), Time::from_secs(3)),
             StartEstimate::Worst => (Time::from_secs(20), Time::from_secs(15)),
         };
-        let light = |power: Option<u64>, up: Time| {
-            let power = Power::from_mw(power?);
-            Some(Rest { power, down: Transition::default(), up: Transition::at(Power::from_mw(self.seek), up) })
+        let part = if estimate == StartEstimate::Worst { 10 } else { 6 };
+        let back = |peak: u64, time: Time| Transition::at(Power::from_mw(peak * part / 10), time);
+        let light = |power: Option<u64>, time: Time| {
+            let Start::Peak(peak) = self.start else { return None };
+            Some(Rest { power: Power::from_mw(power?), down: Transition::default(), up: back(peak, time) })
         };
         let moved = |(joules, ms): (u64, u64)| Transition {
             time: Time::from_ms(ms),
             energy: Energy::from_joules(joules as f64),
         };
         let (down, up) = match self.start {
-            Start::Peak(peak) if estimate == StartEstimate::Worst => {
-                (Transition::default(), Transition::at(Power::from_mw(peak), spin))
-            }
-            Start::Peak(peak) => (Transition::default(), Transition::at(Power::from_mw(peak * 6 / 10), spin)),
+            Start::Peak(peak) => (Transition::default(), back(peak, spin)),
             Start::Measured { up, down } => (moved(down), moved(up)),
         };
         let standby = self.standby.map(|power| Rest { power: Power::from_mw(power), down, up });
@@ -135,7 +133,7 @@ pub static DRIVES: [Drive; 8] = [
         "Deng, ACM Computing Surveys 43(3), 2011",
         Start::Measured { up: (135, 10_900), down: (13, 1_500) },
     )
-    .uses(13_500, 13_500, 13_500)
+    .uses(13_500, 13_500)
     .rests(10_200, None, None, 2_500)
     .lasts(STARTS, None),
     drive(
@@ -144,7 +142,7 @@ pub static DRIVES: [Drive; 8] = [
         "Constellation ES.3 SAS Product Manual, Rev. C, table 2, 6 Gb/s",
         Start::Peak(29_070),
     )
-    .uses(10_700, 10_430, 11_860)
+    .uses(10_700, 10_430)
     .rests(7_970, Some(6_560), Some(4_250), 1_200)
     .lasts(STARTS, LOADS),
     drive(
@@ -153,7 +151,7 @@ pub static DRIVES: [Drive; 8] = [
         "Constellation ES.3 SAS Product Manual, Rev. B, table 4, 6 Gb/s",
         Start::Peak(29_000),
     )
-    .uses(8_180, 7_840, 9_590)
+    .uses(8_180, 7_840)
     .rests(5_730, Some(4_970), Some(3_480), 1_150)
     .lasts(STARTS, LOADS),
     drive(
@@ -162,7 +160,7 @@ pub static DRIVES: [Drive; 8] = [
         "Constellation ES.2 SAS Product Manual, Rev. G, table 2, 6 Gb/s",
         Start::Peak(23_400),
     )
-    .uses(9_830, 10_460, 11_330)
+    .uses(9_830, 10_460)
     .rests(7_400, Some(6_220), Some(4_180), 1_370)
     .lasts(STARTS, LOADS),
     drive(
@@ -171,7 +169,7 @@ pub static DRIVES: [Drive; 8] = [
         "Constellation ES.1 SAS product manual, DC power requirements (random reads for all use)",
         Start::Peak(26_100),
     )
-    .uses(7_800, 7_800, 7_800)
+    .uses(7_800, 7_800)
     .rests(5_160, Some(4_200), Some(2_880), 1_490)
     .lasts(STARTS, LOADS),
     drive(
@@ -180,7 +178,7 @@ pub static DRIVES: [Drive; 8] = [
         "Barracuda 7200.7 Serial ATA Product Manual, Rev. N, table 4; start: 2.8 A at 12 V, 0.487 A at 5 V",
         Start::Peak(36_035),
     )
-    .uses(12_000, 12_000, 12_500)
+    .uses(12_000, 12_000)
     .rests(7_500, None, None, 1_000)
     .lasts(STARTS, None),
     drive(
@@ -189,7 +187,7 @@ pub static DRIVES: [Drive; 8] = [
         "DiamondMax 21 product manual; start: 2.8 A at 12 V, 0.6 A at 5 V",
         Start::Peak(36_600),
     )
-    .uses(13_000, 13_000, 13_000)
+    .uses(13_000, 13_000)
     .rests(9_300, None, None, 800)
     .lasts(STARTS, None),
     // A hard disk at 20 W, which no drive of its kind draws when idle, and no state below it. The table's solid state
@@ -199,7 +197,6 @@ pub static DRIVES: [Drive; 8] = [
         read: 20_000,
         write: 20_000,
         idle: 20_000,
-        seek: 20_000,
         ..drive("as-printed", "the hard disk of Table 2.1", "Yang 2012, table 2.1", Start::Peak(0))
     },
 ];

@@ -178,11 +178,13 @@ impl Profile {
         let extra = (rest.down.energy + rest.up.energy).as_joules() - rest.power.over(moves).as_joules();
         (saved > 0.0).then(|| Time::from_secs_f64(extra / saved).max(moves))
     }
-    /// The part of the idle power of a store with `replicas` copies that the depth can save if the first copies' disks
-    /// always turn: (P_idle - P_rest) (r - 1) / (r P_idle). `None` where the drive lacks the depth.
-    pub fn ceiling(&self, depth: Depth, replicas: u32) -> Option<f64> {
+    /// The part of a store's idle power that the depth can save if what readers need always turns, `needed` of `all`
+    /// equal disks: (P_idle - P_rest) (all - needed) / (all P_idle). That is 1 of r replicas, or k of the k + m parts of
+    /// an erasure code. `None` where the drive lacks the depth.
+    pub fn ceiling(&self, depth: Depth, needed: u32, all: u32) -> Option<f64> {
         let rest = self.rest(depth)?.power.as_watts();
-        let (idle, replicas) = (self.idle.as_watts(), f64::from(replicas.max(1)));
-        (idle > 0.0).then(|| (idle - rest) / idle * (replicas - 1.0) / replicas)
+        let (idle, all) = (self.idle.as_watts(), all.max(1));
+        let spare = f64::from(all.saturating_sub(needed)) / f64::from(all);
+        (idle > 0.0).then(|| (idle - rest) / idle * spare)
     }
 }

@@ -104,6 +104,27 @@ fn a_failed_primary_wakes_its_backups() {
     }
 }
 
+/// Until the disk has failed and its replicas are made again, whatever else would let the backups rest.
+#[test]
+fn an_expected_failure_keeps_the_backups_ready() {
+    for policy in [Policy::Timeout(None), Policy::AsPrinted, Policy::Predicted { margin: S }, Policy::Gears] {
+        let mut pair = pair(policy);
+        run(&mut pair, S * 1_000);
+        pair.hint(S * 1_000, Hint::FailureExpected);
+        assert_eq!(run(&mut pair, S * 2_000), [(S * 1_012, 1)]);
+        for hint in [Hint::JobOver, Hint::Gears(1)] {
+            pair.hint(S * 2_000, hint);
+        }
+        run(&mut pair, S * 9_000);
+        assert_eq!(state(&pair, 1), PowerState::Idle, "{policy:?}");
+        pair.hint(S * 9_000, Hint::Phase(Phase::Recovery));
+        pair.hint(S * 9_100, Hint::Phase(Phase::Jobs));
+        run(&mut pair, S * 9_200);
+        assert_eq!(state(&pair, 1), STANDBY, "the disk has failed: {policy:?}");
+        assert_eq!(pair.disk(1).wakes(Depth::Standby)[Cause::FailureExpected.kind()], 1);
+    }
+}
+
 #[test]
 fn many_writes_keep_backups_ready() {
     let mut pair = pair(Policy::Phased { timeout: None });

@@ -43,11 +43,32 @@ fn break_even_times_lie_where_others_compute_them() {
 fn what_standby_alone_can_save_has_a_ceiling() {
     let mut drive = profile("constellation-es3-4tb");
     drive.idle = Power::from_mw(8_000);
-    assert!((drive.ceiling(Depth::Standby, 3).unwrap() - 0.567).abs() < 0.0005);
-    assert_eq!(drive.ceiling(Depth::Standby, 1), Some(0.0));
+    assert!((drive.ceiling(Depth::Standby, 1, 3).unwrap() - 0.567).abs() < 0.0005);
+    assert_eq!(drive.ceiling(Depth::Standby, 1, 1), Some(0.0));
     let nothing = Rest { power: Power::default(), down: Transition::default(), up: Transition::default() };
     drive.rests[2] = Some(nothing);
-    assert_eq!(drive.ceiling(Depth::Standby, 2), Some(0.5));
+    assert_eq!(drive.ceiling(Depth::Standby, 1, 2), Some(0.5));
+}
+
+/// 7.97 and 1.20 W. Of RS-6-3 and RS-3-2 readers need six parts of nine and three of five: 0.849 / 3 and 0.849 x 0.4.
+#[test]
+fn an_erasure_code_has_a_lower_ceiling() {
+    let drive = profile("constellation-es3-4tb");
+    for (needed, all, expected) in [(6, 9, 0.283), (3, 5, 0.340), (10, 14, 0.243)] {
+        let found = drive.ceiling(Depth::Standby, needed, all).unwrap();
+        assert!((found - expected).abs() < 0.0005, "{needed} of {all}: {found}");
+    }
+}
+
+/// Constellation ES.1, SAS manual, Rev. G, table 3, 3 Gb/s: from Idle_C to active at most 0.60 A at 5 V and 2.04 A at 12
+/// V. Taken as a start, whose peak is 0.57 and 1.93 A, that is within a fifteenth.
+#[test]
+fn the_way_back_from_idle_c_peaks_as_a_start_does() {
+    let printed = 5.0 * 0.60 + 12.0 * 2.04;
+    let drive = Drive::named("constellation-es1-1tb").unwrap().profile(StartEstimate::Worst);
+    let up = drive.rest(Depth::IdleC).unwrap().up;
+    let drawn = up.energy.as_joules() / up.time.as_secs_f64();
+    assert!((drawn / printed - 1.0).abs() < 1.0 / 15.0, "{drawn} W for {printed} W");
 }
 
 /// `Idle_C` gives 39 to 47 % of the idle power back.

@@ -1,7 +1,7 @@
 //! A store whose disks rest: who waits, what it draws, and that the ledger is whole.
 
 use proptest::prelude::*;
-use storage::power::{Budget, Cause, Depth, Hint, Policy, PowerState, Profile, Rest, Settings, Transition};
+use storage::power::{Budget, Cause, Depth, Hint, Phase, Policy, PowerState, Profile, Rest, Settings, Transition};
 use storage::{
     ArraySpec, CacheSpec, DiskSpec, Lateness, Op, RaidLevel, Request, RotatingSpec, Store, Stream, VolumeSpec,
 };
@@ -136,6 +136,19 @@ fn a_disk_without_power_draws_nothing() {
     assert_eq!(power.disk(0).wakes(Depth::Standby)[Cause::PowerOn.kind()], 1);
 }
 
+const HINTS: [Hint; 10] = [
+    Hint::LastBlock,
+    Hint::JobOver,
+    Hint::PrimaryFailed,
+    Hint::FailureExpected,
+    Hint::Gears(1),
+    Hint::Gears(2),
+    Hint::Phase(Phase::Recovery),
+    Hint::Phase(Phase::Jobs),
+    Hint::WriteIntensive(true),
+    Hint::WriteIntensive(false),
+];
+
 /// Any requests under any policy and any hints: each is answered, states fill the time, the policy's time in use is that
 /// of the disks' mechanics, and no policy beats the oracle.
 fn is_whole(
@@ -173,10 +186,7 @@ fn is_whole(
             let op = if write { Op::Write } else { Op::Read };
             store.submit(now, place as u32 % 3, request(op, place, megabytes, number as u64));
         } else {
-            store.hint(
-                now,
-                [Hint::LastBlock, Hint::JobOver, Hint::PrimaryFailed, Hint::Gears(2)][hints[number].1 as usize],
-            );
+            store.hint(now, HINTS[hints[number].1 as usize]);
         }
     }
     let end = S * 20_000;
@@ -207,7 +217,7 @@ proptest! {
             Policy::AlwaysOn, Policy::Timeout(None), Policy::Timeout(Some(S * 3)), Policy::Adaptive, Policy::AsPrinted,
             Policy::Predicted { margin: S }, Policy::Phased { timeout: None }, Policy::Gears,
         ]),
-        hints in prop::collection::vec((0_u64..6_000_000, 0_u8..4), 0..6),
+        hints in prop::collection::vec((0_u64..6_000_000, 0_u8..10), 0..6),
         memory in any::<bool>(),
     ) {
         is_whole(&asks, policy, &hints, memory)?;
