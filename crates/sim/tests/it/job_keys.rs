@@ -168,10 +168,10 @@ fn heavy_keys_are_split_where_their_results_can_be_merged() {
     }
     for (node, keys) in of_node.iter().enumerate() {
         let load: f64 = keys.iter().map(|(bytes, _)| bytes).sum();
-        let mut left = input(node);
-        while left > 0.0 {
-            let records = left.min(block) / record;
-            left -= block;
+        // Maps of equal length, of 1.1 blocks at most.
+        let maps = (input(node) / (1.1 * block)).ceil();
+        for _ in 0..maps as u32 {
+            let records = input(node) / maps / record;
             for (bytes, is_home) in keys {
                 let met = 1.0 - libm::pow(1.0 - bytes / load, records);
                 all += met;
