@@ -176,10 +176,13 @@ fn laid_out(total: Bytes, layout: &KeyLayout, ctx: &mut Context, hdfs: &mut Hdfs
     splits
 }
 
-/// How many splits the files of a node are: of equal length, which is no more than 1.1 blocks, as `FileInputFormat` has it
-/// of the last split of a file (`SPLIT_SLOP`).
+/// How many splits the files of a node are: of equal length, as near a block as may be, and no more than 1.1 blocks, as
+/// `FileInputFormat` has it of the last split of a file (`SPLIT_SLOP`).
 pub fn joined_splits(bytes: Bytes, block: Bytes) -> u64 {
-    bytes.get().saturating_mul(10).div_ceil(block.get().saturating_mul(11).max(1))
+    let (bytes, block) = (bytes.get(), block.get().max(1));
+    let at_least = bytes.saturating_mul(10).div_ceil(block.saturating_mul(11));
+    let nearest = bytes.saturating_add(block / 2) / block;
+    at_least.max(nearest)
 }
 
 /// Cuts pieces that follow one another into parts of equal length.
@@ -187,16 +190,18 @@ fn joined(pieces: &[Piece], block: Bytes) -> Vec<Vec<Piece>> {
     let total: Bytes = pieces.iter().map(|piece| piece.length).sum();
     let count = joined_splits(total, block);
     let end_of = |part: u64| Bytes::new(scaled(total.get(), part, count));
-    let mut parts = vec![Vec::new(); count as usize];
-    let (mut part, mut at) = (0, Bytes::ZERO);
+    let (mut parts, mut part, mut at) = (Vec::new(), Vec::new(), Bytes::ZERO);
     for piece in pieces {
         let mut offset = Bytes::ZERO;
         while offset < piece.length {
-            let length = (end_of(part + 1) - at).min(piece.length - offset);
-            parts[part as usize].push(Piece { offset: piece.offset + offset, length, ..*piece });
+            let end = end_of(parts.len() as u64 + 1);
+            let length = (end - at).min(piece.length - offset);
+            part.push(Piece { offset: piece.offset + offset, length, ..*piece });
             offset += length;
             at += length;
-            part += u64::from(at == end_of(part + 1));
+            if at == end {
+                parts.push(std::mem::take(&mut part));
+            }
         }
     }
     parts

@@ -168,8 +168,8 @@ fn heavy_keys_are_split_where_their_results_can_be_merged() {
     }
     for (node, keys) in of_node.iter().enumerate() {
         let load: f64 = keys.iter().map(|(bytes, _)| bytes).sum();
-        // Maps of equal length, of 1.1 blocks at most.
-        let maps = (input(node) / (1.1 * block)).ceil();
+        // Maps of equal length, as near a block as may be, of 1.1 at most.
+        let maps = (input(node) / (1.1 * block)).ceil().max((input(node) / block).round());
         for _ in 0..maps as u32 {
             let records = input(node) / maps / record;
             for (bytes, is_home) in keys {

@@ -20,8 +20,8 @@ import org.apache.hadoop.mapreduce.lib.input.CombineTextInputFormat;
  * Lines of text that are laid out by key, as {@code TextInputFormat} hands them to maps, but with fewer maps: a layout has a
  * file for each bucket and for each part of a heavy key, and most of them are shorter than a block.
  *
- * <p>The files of a node follow one another and are cut into splits of equal length, a block each and at most 1.1 of it, which
- * is what {@code FileInputFormat} grants to the last split of a file ({@code SPLIT_SLOP}). So a node whose share is a little
+ * <p>The files of a node follow one another and are cut into splits of equal length, as near a block as may be and at most 1.1
+ * of it, which is what {@code FileInputFormat} grants to the last split of a file ({@code SPLIT_SLOP}). So a node whose share is a little
  * more than so many blocks has as many maps, and none that is much shorter than the others. Hadoop's own {@code
  * CombineTextInputFormat} joins files of any node that has a copy, where their keys are not reduced.
  */
@@ -56,7 +56,7 @@ public final class PlacedTextInputFormat extends CombineTextInputFormat {
     private static void cut(JobContext job, List<FileStatus> files, long length, List<InputSplit> splits)
             throws IOException {
         long whole = files.stream().mapToLong(FileStatus::getLen).sum();
-        int count = (int) Math.ceil(whole / (SLOP * length));
+        int count = (int) Math.max(Math.ceil(whole / (SLOP * length)), Math.round((double) whole / length));
         int number = 1;
         long at = 0;
         Joined split = new Joined();
