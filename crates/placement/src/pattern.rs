@@ -120,7 +120,7 @@ struct Direct {
 #[derive(Debug)]
 enum Begin {
     OfRecord,
-    Text(Finder<'static>),
+    Text(Box<Finder<'static>>),
 }
 
 impl Direct {
@@ -132,7 +132,7 @@ impl Direct {
         } else {
             let begins = Extractor::new().extract(&parsed);
             let text = begins.longest_common_prefix().filter(|text| !text.is_empty())?;
-            Begin::Text(Finder::new(text).into_owned())
+            Begin::Text(Box::new(Finder::new(text).into_owned()))
         };
         let config = thompson::Config::new().utf8(false).nfa_size_limit(Some(10 * LARGEST));
         let automaton = thompson::Compiler::new().configure(config).build_from_hir(&parsed).ok()?;

@@ -183,8 +183,7 @@ fn copies_span_racks_as_hdfs_has_it() {
     let left: Vec<Node> = nodes.iter().filter(|node| node.name != "n5").cloned().collect();
     let after = planned.plan.on(left.clone()).expect("a plan");
     for part in after.plan.parts() {
-        let racks: BTreeSet<&str> =
-            part.group.iter().map(|node| left[*node as usize].rack.as_str()).collect();
+        let racks: BTreeSet<&str> = part.group.iter().map(|node| left[*node as usize].rack.as_str()).collect();
         assert!(part.group.len() == 3 && racks.len() == 2, "{part:?}");
     }
 }
