@@ -147,8 +147,8 @@ fn place_by_key(files: &[Bytes], ctx: &mut Context, hdfs: &mut Hdfs) -> Vec<(Fil
     placed
 }
 
-/// The splits of files that are laid out by key, as `PlacedTextInputFormat` (`hadoop/`) makes them: a node's files behind
-/// one another, cut into parts of one length.
+/// The splits of files that are laid out by key, as `PlacedTextInputFormat` (`hadoop/`) makes them: a node's files
+/// follow one another and are cut into parts of one length.
 fn laid_out(total: Bytes, layout: &KeyLayout, ctx: &mut Context, hdfs: &mut Hdfs) -> Vec<Split> {
     let block_size = hdfs.config().block_size;
     let shares: Vec<f64> = layout.homes.iter().flat_map(|home| &home.files).map(|file| file.input).collect();
