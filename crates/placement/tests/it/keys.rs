@@ -169,8 +169,8 @@ proptest! {
     }
 }
 
-/// Expressions that begin with a fixed text are searched for by it, others by the library alone: the matches of both are
-/// those of its iterators, also where the text stands often and no match begins.
+/// Expressions that begin with a fixed text are searched for by it, others by the library alone: the matches of both
+/// are those of its iterators, also where the text stands often and no match begins.
 #[test]
 fn a_pattern_has_the_matches_of_the_library() {
     const PATTERNS: [&str; 20] = [

@@ -291,8 +291,8 @@ fn a_plan_stands_as_it_was_written() {
     assert!((remote(&placed) - 0.1).abs() < 1e-6, "{}", remote(&placed));
 }
 
-/// Two copies of each bucket and part, on the nodes that the plan names: of 1,000 bytes the first node has 100 and 200 of
-/// its own, 300 of the third and 100 of the second. Joined, three nodes have 0.3 of 256 MiB, which are three maps of 25.6 MiB
+/// Two copies of each bucket and part, on the nodes that the plan names: of 1,000 bytes the first node has 100 and 200
+/// of its own, 300 of the third and 100 of the second. Joined, three nodes have 0.3 of 256 MiB, three maps of 25.6 MiB
 /// (two of 1.1 blocks of 32 MiB would not hold them), and the fourth has one as long.
 #[test]
 fn a_plans_copies_stand_on_its_groups_and_its_files_are_joined() {

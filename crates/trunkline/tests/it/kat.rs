@@ -211,8 +211,8 @@ fn lines_of_many_words_do_not_pay_unless_they_are_split() {
     assert!(split["saved_share"].as_f64().is_some_and(|share| share > 0.9), "{split}");
 }
 
-/// Each record has a user and one of four groups, and each user has its block: natively each of two maps leaves the 2,000
-/// users that it has and four groups, 7 in 8 of which travel. By key no user does, and of eight buckets four groups each, but for one bucket of each group.
+/// Each record has a user and one of four groups. Natively each of two maps leaves 2,000 users and four groups, 7 in 8
+/// of which travel. By key no user does, and the groups of eight buckets do, but for the one bucket that has the group.
 #[test]
 fn records_of_two_keys_pay_where_a_combiner_leaves_little_of_one() {
     let scratch = Scratch::new("two-keys");
