@@ -166,7 +166,7 @@ pub(crate) fn saving(asked: &Asked, profile: &Profile<KeyRule>, plan: &Plan, fac
         (bytes / block).ceil().max(1.0) * left * pair
     };
     let (bytes, away) = match &profile.combiner {
-        Some(combiner) => (combiner.native().bytes(), combiner.away.bytes()),
+        Some(combiner) => (combiner.native().bytes(), combiner.away().bytes()),
         None => (profile.exchange as f64 * factor, (profile.exchange - profile.at_home) as f64 * factor),
     };
     Saving::of(&Exchange {

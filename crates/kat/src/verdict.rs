@@ -79,11 +79,13 @@ pub(crate) fn judge(
 ) -> Verdict {
     /// Records with this many keys on average have a few exceptions at most.
     const ONE: f64 = 1.01;
+    /// Whole records of several keys that save less than this leave most to a layout key by key.
+    const MUCH: f64 = 0.5;
     if nodes < 2 {
         return Verdict::No("one node exchanges nothing with itself".to_owned());
     }
     let keys = profile.keys_per_record();
-    if asked.layout == Layout::Whole && keys > ONE {
+    if asked.layout == Layout::Whole && keys > ONE && saving.share() < MUCH {
         let removed = pairs.map_or(0.0, PairCount::removed_by_rarest) * 100.0;
         return Verdict::No(format!(
             "a record has {keys:.1} keys and can stand with one of them. Whole records by their first key save {:.1} % \

@@ -115,7 +115,7 @@ pub struct Combiner {
     native: Combined,
     /// What maps send out by key, of pairs whose record does not stand where their key belongs. How much such a map
     /// collects is not known: it is taken to leave one pair of each key.
-    pub away: Combined,
+    away: Combined,
 }
 
 impl Combiner {
@@ -136,6 +136,17 @@ impl Combiner {
         let spill = if self.spills { self.collected / SPILL } else { 0 };
         self.native.add(key, [task, spill], bytes);
         self.collected += bytes + METADATA;
+    }
+
+    /// The map task of the block in which this byte of a bucket's file is emits a pair whose key is another bucket's.
+    #[inline]
+    pub fn add_away(&mut self, key: u64, bucket: u32, at: u64, bytes: u64) {
+        self.away.add(key, [u64::from(bucket) | (at / self.block) << 32, 0], bytes);
+    }
+
+    /// What maps send out by key.
+    pub const fn away(&self) -> &Combined {
+        &self.away
     }
 
     fn end(&mut self) {

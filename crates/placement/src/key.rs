@@ -1,9 +1,9 @@
 //! The keys of a record: how they are found.
 
 use crate::json::{self, Step};
+use crate::pattern::{Pattern, Room};
 use crate::words::words;
 use memchr::{memchr, memchr_iter};
-use regex::bytes::{CaptureLocations, Regex};
 use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
@@ -16,7 +16,7 @@ pub struct Keys {
     spans: Vec<Span>,
     own: Vec<u8>,
     room: String,
-    groups: Option<CaptureLocations>,
+    matching: Room,
 }
 
 /// Where a key stands: 8 bytes, as a record of 16 MiB may have half as many keys.
@@ -160,7 +160,7 @@ pub enum KeyRule {
     /// The key that a record has in its file (SequenceFile). A line of text has none.
     Own,
     /// A regular expression's first group, or its whole match; every match in the record is a key.
-    Regex(Regex),
+    Regex(Pattern),
     /// A path into the JSON document that a line is.
     Json(JsonPath),
     /// The words between white space, as of WordCount's `StringTokenizer`.
@@ -189,7 +189,8 @@ impl FromStr for KeyRule {
             ("line", None) => Ok(Self::Line),
             ("key", None) => Ok(Self::Own),
             ("column", Some(rest)) => column(rest),
-            ("regex", Some(pattern)) => Regex::new(pattern)
+            ("regex", Some(pattern)) => pattern
+                .parse()
                 .map(Self::Regex)
                 .map_err(|error| KeyRuleError(format!("`{pattern}` is no regular expression: {error}"))),
             ("json", Some(path)) => json::parse(path).map(|steps| Self::Json(JsonPath(steps))).map_err(KeyRuleError),
@@ -269,30 +270,9 @@ impl Hint for KeyRule {
                 }
             }
             Self::Field(_) | Self::Own => {}
-            Self::Regex(pattern) if pattern.captures_len() > 1 => {
-                let held = keys.groups.take().filter(|groups| groups.len() == pattern.captures_len());
-                let mut groups = held.unwrap_or_else(|| pattern.capture_locations());
-                // As `captures_iter`, which makes room for the groups of each match anew.
-                let (mut at, mut last) = (0, None);
-                while at <= record.len() {
-                    let Some(found) = pattern.captures_read_at(&mut groups, record, at) else { break };
-                    if found.is_empty() && last == Some(found.end()) {
-                        at += 1;
-                        continue;
-                    }
-                    if let Some((begin, end)) = groups.get(1) {
-                        keys.push_part(begin..end);
-                    }
-                    at = found.end();
-                    last = Some(at);
-                }
-                keys.groups = Some(groups);
-            }
             Self::Regex(pattern) => {
-                pattern
-                    .find_iter(record)
-                    .filter(|found| !found.is_empty())
-                    .for_each(|found| keys.push_part(found.range()));
+                let Keys { spans, matching, .. } = keys;
+                pattern.find(record, matching, |key| spans.push(Span::of_record(key)));
             }
             Self::Json(JsonPath(steps)) => {
                 let mut room = std::mem::take(&mut keys.room);

@@ -3,7 +3,7 @@
 use super::JobCompression;
 use super::file_system::FileSystem;
 use super::packing::Packing;
-use super::split::{JobInput, KeyHome, Keyed, Split, hosts_of, of_objects, splits};
+use super::split::{JobInput, Keyed, Split, hosts_of, of_objects, splits};
 use crate::context::Nodes;
 use crate::hdfs::Hdfs;
 use crate::ids::{ApplicationId, AttemptId, JobId, NodeId, WriteId};
@@ -74,15 +74,6 @@ pub(crate) struct MapEvent {
     pub lost: bool,
 }
 
-/// How the output of maps divides over the reducers whose splits have the keys of one node.
-#[derive(Debug)]
-pub(crate) struct AtHome {
-    /// That of a whole block.
-    whole: Partitions,
-    /// That of the last one, if it is another.
-    last: Option<Partitions>,
-}
-
 /// Maps that wait, by where their input is. An entry is stale when its map no longer waits; stale ones are dropped when
 /// met.
 #[derive(Debug, Default)]
@@ -104,7 +95,7 @@ pub(crate) struct Job {
     pub splits: Vec<Split>,
     pub partitions: Partitions,
     /// How the output of a map divides whose split is placed by key, by the split's home; else empty.
-    pub by_home: Vec<AtHome>,
+    pub by_home: Vec<Partitions>,
     pub maps: Vec<Task>,
     pub reduces: Vec<Task>,
     pub maps_done: u32,
@@ -426,21 +417,20 @@ fn first(list: &mut Vec<u32>, stale: impl Fn(u32) -> bool) -> Option<u32> {
 }
 
 /// How the output of a map divides over the reducers.
-pub(crate) fn partitions_of<'a>(everywhere: &'a Partitions, by_home: &'a [AtHome], split: &Split) -> &'a Partitions {
-    let Some(home) = split.home.and_then(|home| by_home.get(home.0 as usize - 1)) else { return everywhere };
-    home.last.as_ref().filter(|_| split.is_last).unwrap_or(&home.whole)
+pub(crate) fn partitions_of<'a>(
+    everywhere: &'a Partitions,
+    by_home: &'a [Partitions],
+    split: &Split,
+) -> &'a Partitions {
+    split.home.and_then(|home| by_home.get(home.0 as usize - 1)).unwrap_or(everywhere)
 }
 
 /// For each node the shares of the reducers in the output of maps whose splits have its keys. Those that have the
 /// node's keys share in what is at home, all share in the rest. Without a layout the shares of all together are even.
-fn by_home(spec: &JobSpec, workers: usize) -> Vec<AtHome> {
+fn by_home(spec: &JobSpec, workers: usize) -> Vec<Partitions> {
     let Some(keyed) = spec.keyed.as_ref().filter(|_| spec.reducers > 0) else { return Vec::new() };
     if let Some(layout) = &keyed.layout {
-        let at = |home: &KeyHome| AtHome {
-            whole: Partitions::new(&home.shares),
-            last: home.of_last.as_deref().map(Partitions::new),
-        };
-        return layout.homes.iter().map(at).collect();
+        return layout.homes.iter().map(|home| Partitions::new(&home.shares)).collect();
     }
     let reducers = spec.reducers as usize;
     let of_home = |home: usize| {
@@ -451,7 +441,7 @@ fn by_home(spec: &JobSpec, workers: usize) -> Vec<AtHome> {
         let owners = own.iter().filter(|own| **own).count() as f64;
         let rest = (1.0 - keyed.at_home) / reducers as f64;
         let weights: Vec<f64> = own.iter().map(|own| rest + if *own { keyed.at_home / owners } else { 0.0 }).collect();
-        AtHome { whole: Partitions::new(&weights), last: None }
+        Partitions::new(&weights)
     };
     (0..workers).map(of_home).collect()
 }

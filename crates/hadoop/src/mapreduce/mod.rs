@@ -39,7 +39,7 @@ pub use job::JobSpec;
 pub use packing::{Archive, Packing};
 pub use primaries::Primaries;
 pub use replay::{Recorded, Replay, ReplayAttempt, ReplayEnd};
-pub use split::{JobInput, KeyHome, KeyLayout, Keyed, NamedFile};
+pub use split::{JobInput, KeyFile, KeyHome, KeyLayout, Keyed, NamedFile, joined_splits};
 pub use stall::Wait;
 pub(crate) use stall::silent;
 pub use uber::UberConfig;

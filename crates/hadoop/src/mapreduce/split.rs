@@ -6,7 +6,7 @@ use super::packing::{self, Packing};
 use crate::context::Context;
 use crate::hdfs::{Hdfs, ReadOrder};
 use crate::ids::{BlockId, FileId, NodeId};
-use crate::numbers::count;
+use crate::numbers::{count, scaled};
 use crate::platform::Platform;
 use crate::workload::{InputFormat, KeyGroups, Partitions, Source};
 use units::{Bytes, Time};
@@ -73,15 +73,21 @@ pub struct KeyLayout {
 /// The keys that stand on a node.
 #[derive(Clone, PartialEq, Debug)]
 pub struct KeyHome {
-    /// The part of the input that they are.
-    pub input: f64,
-    /// The reducers' shares of what a map makes of a block of it, in any unit.
+    /// The files that they stand in.
+    pub files: Vec<KeyFile>,
+    /// The reducers' shares of what a map makes of a split of it, in any unit.
     pub shares: Vec<f64>,
-    /// Those of what the map of its last, shorter block makes, if a combiner makes them others: the fewer records, the more
-    /// of its output are heavy keys.
-    pub of_last: Option<Vec<f64>>,
     /// How many they are and how often each comes, for a combiner.
     pub keys: KeyGroups,
+}
+
+/// A file of a bucket, or of a part of a split key, as `trunkline kat load` writes it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct KeyFile {
+    /// The part of the input that it is.
+    pub input: f64,
+    /// The nodes that have its copies, the keys' own first.
+    pub nodes: Vec<NodeId>,
 }
 
 /// A range of a block.
@@ -107,8 +113,6 @@ pub(crate) struct Split {
     pub index: Vec<Piece>,
     /// The node whose keys its records have, if it is placed by key.
     pub home: Option<NodeId>,
-    /// It is the last block of what stands there, and not full.
-    pub is_last: bool,
 }
 
 impl Split {
@@ -121,25 +125,11 @@ impl Split {
 
 /// The blocks of files that are placed by key: the nodes take turns, and all blocks of a node's keys have their copies
 /// on the same nodes, the first of which is the node itself.
-fn place_by_key(files: &[Bytes], keyed: &Keyed, ctx: &mut Context, hdfs: &mut Hdfs) -> Vec<(FileId, NodeId)> {
+fn place_by_key(files: &[Bytes], ctx: &mut Context, hdfs: &mut Hdfs) -> Vec<(FileId, NodeId)> {
     let (block_size, replication) = (hdfs.config().block_size, hdfs.config().replication);
     let homes: Vec<NodeId> = ctx.nodes.workers().collect();
     let groups: Vec<Vec<NodeId>> = homes.iter().map(|home| hdfs.group_of(ctx, *home, replication)).collect();
     let mut placed = Vec::new();
-    if let Some(layout) = &keyed.layout {
-        // One file a node, of all that belongs to it.
-        let shares: Vec<f64> = layout.homes.iter().map(|home| home.input).collect();
-        let (shares, total) = (Partitions::new(&shares), files.iter().copied().sum());
-        for (place, (home, group)) in homes.iter().zip(&groups).enumerate() {
-            let mut left = shares.part(total, place);
-            while left > Bytes::ZERO {
-                let length = left.min(block_size);
-                placed.push((hdfs.place_file(ctx, count(group.len()), &[(length, group.clone())]), *home));
-                left -= length;
-            }
-        }
-        return placed;
-    }
     let mut turn = 0;
     for file in files {
         let mut left = *file;
@@ -155,6 +145,66 @@ fn place_by_key(files: &[Bytes], keyed: &Keyed, ctx: &mut Context, hdfs: &mut Hd
         }
     }
     placed
+}
+
+/// The splits of files that are laid out by key, as `PlacedTextInputFormat` (`hadoop/`) makes them: a node's files
+/// follow one another and are cut into parts of one length.
+fn laid_out(total: Bytes, layout: &KeyLayout, ctx: &mut Context, hdfs: &mut Hdfs) -> Vec<Split> {
+    let block_size = hdfs.config().block_size;
+    let shares: Vec<f64> = layout.homes.iter().flat_map(|home| &home.files).map(|file| file.input).collect();
+    let shares = Partitions::new(&shares);
+    let mut lengths = (0..shares.len()).map(|file| shares.part(total, file));
+    let homes: Vec<NodeId> = ctx.nodes.workers().collect();
+    let mut splits = Vec::new();
+    for (home, keys) in homes.into_iter().zip(&layout.homes) {
+        let mut pieces = Vec::new();
+        for (file, length) in keys.files.iter().zip(&mut lengths).filter(|(_, length)| *length > Bytes::ZERO) {
+            let blocks = (0..length.get().div_ceil(block_size.get()))
+                .map(|block| (block_size.min(length - block_size * block), file.nodes.clone()));
+            let id = hdfs.place_file(ctx, count(file.nodes.len()), &blocks.collect::<Vec<_>>());
+            pieces
+                .extend(hdfs.namespace().file(id).blocks.iter().flat_map(|block| pieces_of(*block, block_size, hdfs)));
+        }
+        splits.extend(joined(&pieces, block_size).into_iter().map(|blocks| Split {
+            bytes: blocks.iter().map(|piece| piece.length).sum(),
+            blocks,
+            hosts: vec![home],
+            home: Some(home),
+            ..Split::default()
+        }));
+    }
+    splits
+}
+
+/// How many splits the files of a node are: of equal length, as near a block as may be, and no more than 1.1 blocks, as
+/// `FileInputFormat` has it of the last split of a file (`SPLIT_SLOP`).
+pub fn joined_splits(bytes: Bytes, block: Bytes) -> u64 {
+    let (bytes, block) = (bytes.get(), block.get().max(1));
+    let at_least = bytes.saturating_mul(10).div_ceil(block.saturating_mul(11));
+    let nearest = bytes.saturating_add(block / 2) / block;
+    at_least.max(nearest)
+}
+
+/// Cuts pieces that follow one another into parts of equal length.
+fn joined(pieces: &[Piece], block: Bytes) -> Vec<Vec<Piece>> {
+    let total: Bytes = pieces.iter().map(|piece| piece.length).sum();
+    let count = joined_splits(total, block);
+    let end_of = |part: u64| Bytes::new(scaled(total.get(), part, count));
+    let (mut parts, mut part, mut at) = (Vec::new(), Vec::new(), Bytes::ZERO);
+    for piece in pieces {
+        let mut offset = Bytes::ZERO;
+        while offset < piece.length {
+            let end = end_of(parts.len() as u64 + 1);
+            let length = (end - at).min(piece.length - offset);
+            part.push(Piece { offset: piece.offset + offset, length, ..*piece });
+            offset += length;
+            at += length;
+            if at == end {
+                parts.push(std::mem::take(&mut part));
+            }
+        }
+    }
+    parts
 }
 
 /// The nodes near which a block is read: those with a replica. Where disks rest, that of the first one, which does not.
@@ -230,10 +280,13 @@ pub(super) fn splits(spec: &JobSpec, ctx: &mut Context, hdfs: &mut Hdfs) -> Vec<
             .collect();
     }
     let (block_size, replication) = (hdfs.config().block_size, hdfs.config().replication);
-    let by_key = match &spec.input {
-        JobInput::Files(files) => {
-            spec.keyed.as_ref().map(|keyed| place_by_key(files, keyed, ctx, hdfs)).unwrap_or_default()
+    let by_key = match (&spec.input, &spec.keyed) {
+        (JobInput::Files(_), Some(Keyed { layout: Some(layout), .. })) => {
+            let mut splits = laid_out(spec.input.bytes(), layout, ctx, hdfs);
+            splits.sort_by_key(|split| std::cmp::Reverse(split.bytes));
+            return splits;
         }
+        (JobInput::Files(files), Some(_)) => place_by_key(files, ctx, hdfs),
         _ => Vec::new(),
     };
     if let (JobInput::Files(files), Packing::Archive(archive), None) = (&spec.input, &spec.packing, &spec.keyed) {
@@ -281,7 +334,6 @@ pub(super) fn splits(spec: &JobSpec, ctx: &mut Context, hdfs: &mut Hdfs) -> Vec<
     // locally, and send all that it makes.
     for (split, (_, home)) in splits.iter_mut().zip(&by_key) {
         split.home = Some(*home);
-        split.is_last = split.bytes < block_size;
         split.hosts = vec![*home];
     }
     if let JobInput::Named(files) = &spec.input {

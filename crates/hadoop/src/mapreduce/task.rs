@@ -1,7 +1,7 @@
 //! What the state machines of tasks are handed, and what they ask of their node.
 
 use super::config::MapReduceConfig;
-use super::job::{AtHome, JobSpec, Task, partitions_of};
+use super::job::{JobSpec, Task, partitions_of};
 use super::replay::Recorded;
 use super::request::{Request, TaskRequest};
 use super::split::Split;
@@ -30,7 +30,7 @@ pub(crate) struct Env<'a> {
     pub split: &'a Split,
     pub partitions: &'a Partitions,
     /// How the output of a map divides whose split is placed by key, by the split's home.
-    pub by_home: &'a [AtHome],
+    pub by_home: &'a [Partitions],
     pub splits: &'a [Split],
     pub maps: u32,
     pub map_tasks: &'a [Task],

@@ -270,7 +270,9 @@ impl<H: Hint> Profile<H> {
                     if bucket == at {
                         self.at_home += pair(number);
                     } else if let Some(combiner) = &mut self.combiner {
-                        combiner.away.add(*hash, [u64::from(at), 0], pair(number));
+                        // The record has just been stored there.
+                        let begin = self.weights[at as usize] - length;
+                        combiner.add_away(*hash, at, begin, pair(number));
                     }
                 }
             }

@@ -16,6 +16,7 @@ fn expressions() {
         "regex:([a-z]+)=",
         "regex:(x*)",
         "regex:a|(b?)",
+        "regex:ab?(c*)",
     ]
     .iter()
     .map(|text| text.parse().expect("a rule"))
@@ -63,6 +64,7 @@ fn plainly(rule: &KeyRule, record: &[u8]) -> Option<Vec<Vec<u8>>> {
         KeyRule::Line => vec![record.to_vec()],
         // The rules here have a group each.
         KeyRule::Regex(pattern) => pattern
+            .regex()
             .captures_iter(record)
             .filter_map(|found| found.get(1))
             .map(|group| group.as_bytes().to_vec())

@@ -168,3 +168,46 @@ proptest! {
         prop_assert_eq!(keys.iter(&line).collect::<Vec<_>>(), expected);
     }
 }
+
+/// Expressions that begin with a fixed text are searched for by it, others by the library alone: the matches of both
+/// are those of its iterators, also where the text stands often and no match begins.
+#[test]
+fn a_pattern_has_the_matches_of_the_library() {
+    const PATTERNS: [&str; 20] = [
+        r"ab(\d+)",
+        r"ab\d+",
+        r"ab(\d)?",
+        r"a(b)?",
+        r"a(b|c)d",
+        r"a([^b]*)b",
+        r"aa",
+        r"\bab(\w+)\b",
+        r"ab$",
+        r"ab(\d*)$",
+        r"(?i)ab(\d)",
+        r"^ab(\d*)",
+        r"^(a*)",
+        r"^a*",
+        r"(?m)^(a+)",
+        r"^(ab)?$|^(a+)",
+        r"a(b*)(?:c|)",
+        r"ab|ac(\d)",
+        r"(\d+)",
+        r"(\d*)b|",
+    ];
+    let text = prop::collection::vec(prop::sample::select(&b"aaabbc12 \n\xff\xc3\xa9"[..]), 0..60);
+    proptest!(|(record in text)| {
+        let mut keys = Keys::new();
+        for pattern in PATTERNS {
+            let rule: KeyRule = format!("regex:{pattern}").parse().expect("a rule");
+            let regex = regex::bytes::Regex::new(pattern).expect("an expression");
+            let expected: Vec<&[u8]> = if regex.captures_len() > 1 {
+                regex.captures_iter(&record).filter_map(|found| found.get(1)).map(|group| group.as_bytes()).collect()
+            } else {
+                regex.find_iter(&record).map(|found| found.as_bytes()).filter(|found| !found.is_empty()).collect()
+            };
+            rule.keys(&record, &mut keys);
+            prop_assert_eq!(keys.iter(&record).collect::<Vec<_>>(), expected, "{}", pattern);
+        }
+    });
+}

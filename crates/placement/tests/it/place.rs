@@ -6,7 +6,7 @@ use placement::{
     Planned, Profile, SplitKey, parse_nodes,
 };
 use proptest::prelude::*;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 fn nodes(count: usize) -> Vec<Node> {
     (1..=count).map(|number| Node::named(format!("worker-{number}"))).collect()
@@ -183,8 +183,7 @@ fn copies_span_racks_as_hdfs_has_it() {
     let left: Vec<Node> = nodes.iter().filter(|node| node.name != "n5").cloned().collect();
     let after = planned.plan.on(left.clone()).expect("a plan");
     for part in after.plan.parts() {
-        let racks: std::collections::BTreeSet<&str> =
-            part.group.iter().map(|node| left[*node as usize].rack.as_str()).collect();
+        let racks: BTreeSet<&str> = part.group.iter().map(|node| left[*node as usize].rack.as_str()).collect();
         assert!(part.group.len() == 3 && racks.len() == 2, "{part:?}");
     }
 }
@@ -275,8 +274,11 @@ proptest! {
         prop_assert!(buckets_too_many(&left.plan) < 2.0, "left: {} too many", buckets_too_many(&left.plan));
         prop_assert!(left.moved as f64 / copies <= bound, "left: {} of {bound}", left.moved as f64 / copies);
         let full = replicas.min(count - 1);
-        prop_assert!(left.plan.parts().iter().all(|part| part.group.len() >= full.min(part.group.len())
-            && part.group.iter().all(|node| (*node as usize) < count - 1)));
+        for part in left.plan.parts() {
+            let distinct: BTreeSet<u32> = part.group.iter().copied().collect();
+            prop_assert_eq!((part.group.len(), distinct.len()), (full, full), "copies: {:?}", part.group);
+            prop_assert!(part.group.iter().all(|node| (*node as usize) < count - 1));
+        }
 
         // Nothing changes: nothing moves.
         let same = before.plan.on(nodes(count)).expect("a plan");

@@ -142,21 +142,25 @@ fn a_combiner_leaves_a_pair_for_each_key_and_map() {
     let (zipf, mut random) = (Zipf::new(40_000, 0.8), RandomStream::new(9, "placement/test", 0));
     for lines in [400, 60_000] {
         let profile = || {
-            Profile::new(rule("tokens"), bucketing(64), Layout::Whole, Some(4))
+            Profile::new(rule("tokens"), bucketing(8), Layout::Whole, Some(4))
                 .with_combiner(Some(Combiner::new(BLOCK, true)))
         };
         let (mut single, mut whole, mut text) = (profile(), profile(), String::new());
         let (mut native, mut away) = (BTreeSet::new(), BTreeSet::new());
+        let bucket_of_8 = |word: &str| bucket_of_64(word) as usize % 8;
+        let mut files = [0; 8];
         for _ in 0..lines {
             let words: Vec<String> = (0..random.below(9)).map(|_| zipf.draw(&mut random).to_string()).collect();
             let line = words.join(" ");
             let task = text.len() as u64 / BLOCK;
+            let home = words.first().map_or(0, |word| bucket_of_8(word));
             for word in &words {
                 native.insert((task, word.clone()));
-                if bucket_of_64(word) != bucket_of_64(&words[0]) {
-                    away.insert((bucket_of_64(&words[0]), word.clone()));
+                if bucket_of_8(word) != home {
+                    away.insert((home, files[home] / BLOCK, word.clone()));
                 }
             }
+            files[home] += if words.is_empty() { 0 } else { line.len() as u64 + 1 };
             single.record(line.as_bytes(), line.len() as u64 + 1).expect("words");
             text.push_str(&line);
             text.push('\n');
@@ -164,14 +168,15 @@ fn a_combiner_leaves_a_pair_for_each_key_and_map() {
         whole.lines(text.as_bytes()).expect("words");
         let bytes = |length: usize| length as f64 + 4.0;
         let native = (native.len() as f64, native.iter().map(|(_, word)| bytes(word.len())).sum::<f64>());
-        let away = (away.len() as f64, away.iter().map(|(_, word)| bytes(word.len())).sum::<f64>());
+        let away = (away.len() as f64, away.iter().map(|(_, _, word)| bytes(word.len())).sum::<f64>());
         let [single, whole] = [single, whole].map(|profile| profile.combiner.expect("it has one"));
-        for (found, (pairs, bytes)) in [(&single.native(), native), (&single.away, away)] {
+        assert!(lines == 400 || files.iter().all(|bytes| *bytes > 2 * BLOCK), "{files:?}");
+        for (found, (pairs, bytes)) in [(&single.native(), native), (single.away(), away)] {
             let error = if pairs <= 16_384.0 { 1e-9 } else { 3.0 / 128.0 };
             assert!((found.pairs() / pairs - 1.0).abs() <= error, "{} of {pairs}", found.pairs());
             assert!((found.bytes() / bytes - 1.0).abs() <= error, "{} of {bytes}", found.bytes());
         }
-        let shown = |combiner: &Combiner| (combiner.native().bytes().to_bits(), combiner.away.bytes().to_bits());
+        let shown = |combiner: &Combiner| (combiner.native().bytes().to_bits(), combiner.away().bytes().to_bits());
         assert_eq!(shown(&single), shown(&whole), "line by line and at once");
     }
 }

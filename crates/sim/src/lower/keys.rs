@@ -3,7 +3,7 @@
 
 use super::hadoop::{job_spec, keyed, mapreduce};
 use hadoop::NodeId;
-use hadoop::mapreduce::{KeyHome, KeyLayout, records_at_once};
+use hadoop::mapreduce::{KeyFile, KeyHome, KeyLayout, joined_splits, records_at_once};
 use hadoop::workload::{KeyGroups, Workload, met};
 use placement::{Bucketing, Engine, KeyClass, KeyClasses, KeyLaw, KeyType, Node, Part, Plan};
 use scenario::{Check, Job, JobKeys, Scenario};
@@ -68,7 +68,8 @@ fn by_law(
         let weights: Vec<u64> = classes.weights(reducers).iter().map(in_whole).collect();
         let heavy = if merges { law.heaviest(WHOLE) } else { Vec::new() };
         let rank_of: BTreeMap<&[u8], u64> = heavy.iter().map(|key| key.key.as_slice()).zip(1..).collect();
-        let plan = Plan::place(bucketing, nodes, 1, &weights, &heavy).ok()?.plan;
+        let copies = scenario.hdfs.replication as usize;
+        let plan = Plan::place(bucketing, nodes, copies, &weights, &heavy).ok()?.plan;
         Some(Places::of(&plan, reducers, |number| rank_of.get(plan.split()[number as usize].key.as_slice()).copied()))
     });
     let KeyClasses { head, tail } = classes;
@@ -193,6 +194,10 @@ struct Places {
     of_bucket: Vec<usize>,
     /// Of each split key, by its rank: which part of it is on which node.
     of_split: BTreeMap<u64, Vec<(usize, f64)>>,
+    /// The nodes of the copies of each bucket.
+    copies: Vec<Vec<NodeId>>,
+    /// Those of each part of a split key, with the key's rank and the part's share of the key.
+    of_parts: Vec<(u64, f64, Vec<NodeId>)>,
     /// Of each reducer.
     of_reducer: Vec<u32>,
     nodes: usize,
@@ -203,19 +208,28 @@ impl Places {
     fn of(plan: &Plan, reducers: u32, rank: impl Fn(u32) -> Option<u64>) -> Self {
         let first = |part: &Part| part.group.first().copied().unwrap_or(0) as usize;
         let light = plan.parts().iter().filter(|part| part.of_key.is_none());
+        let copies = |part: &Part| part.group.iter().map(|node| NodeId(1 + node)).collect::<Vec<_>>();
         let mut of_split: BTreeMap<u64, Vec<(usize, f64)>> = BTreeMap::new();
+        let mut of_parts = Vec::new();
         for part in plan.parts() {
             let Some((number, _)) = part.of_key else { continue };
             let Some(rank) = rank(number) else { continue };
             let share = part.bytes as f64 / plan.split()[number as usize].bytes.max(1) as f64;
+            of_parts.push((rank, share, copies(part)));
             let nodes = of_split.entry(rank).or_default();
             match nodes.iter_mut().find(|(node, _)| *node == first(part)) {
                 Some((_, sum)) => *sum += share,
                 None => nodes.push((first(part), share)),
             }
         }
-        let of_reducer = plan.reducers(reducers);
-        Self { of_bucket: light.map(first).collect(), of_split, of_reducer, nodes: plan.nodes().len() }
+        Self {
+            of_bucket: light.clone().map(first).collect(),
+            copies: light.map(copies).collect(),
+            of_split,
+            of_parts,
+            of_reducer: plan.reducers(reducers),
+            nodes: plan.nodes().len(),
+        }
     }
 }
 
@@ -224,6 +238,8 @@ impl Places {
 struct Standing {
     /// The part of all records.
     input: f64,
+    /// The files that they stand in.
+    files: Vec<KeyFile>,
     /// The buckets whose light keys are here, and their parts of the keys whose bucket is not known one by one.
     buckets: Vec<(usize, f64)>,
     /// Keys whose bucket is known: rank, bucket, how many, and the part of all records that each has here.
@@ -243,18 +259,33 @@ struct Shelf<'a> {
 fn layout(crowd: &Crowd, places: &Places, part: f64, shelf: &Shelf) -> KeyLayout {
     let mut nodes = vec![Standing::default(); places.nodes];
     let tail: f64 = crowd.tail.iter().map(|(keys, weight)| keys * weight).sum();
+    let mut of_buckets: Vec<f64> = crowd.spread.iter().map(|spread| spread * tail).collect();
+    let mut of_keys = BTreeMap::new();
     for (bucket, (home, spread)) in places.of_bucket.iter().zip(&crowd.spread).enumerate() {
         nodes[*home].buckets.push((bucket, *spread));
         nodes[*home].input += spread * tail;
     }
     for KeyClass { rank, bucket, keys, weight } in &crowd.head {
         let bucket = *bucket as usize;
+        if places.of_split.contains_key(rank) {
+            of_keys.insert(*rank, *weight);
+        } else {
+            of_buckets[bucket] += *keys as f64 * weight;
+        }
         let whole = [(places.of_bucket[bucket], 1.0)];
         for (home, share) in places.of_split.get(rank).map_or(&whole[..], Vec::as_slice) {
             let each = weight * share;
             nodes[*home].input += *keys as f64 * each;
             nodes[*home].head.push((*rank, bucket, *keys as f64, each));
         }
+    }
+    for ((home, copies), input) in places.of_bucket.iter().zip(&places.copies).zip(of_buckets) {
+        nodes[*home].files.push(KeyFile { input, nodes: copies.clone() });
+    }
+    for (rank, share, copies) in &places.of_parts {
+        let input = of_keys.get(rank).copied().unwrap_or(0.0) * share;
+        let home = copies.first().map_or(0, |node| node.0 as usize - 1);
+        nodes[home].files.push(KeyFile { input, nodes: copies.clone() });
     }
     KeyLayout {
         homes: nodes.iter().map(|node| node.home(crowd, part, shelf)).collect(),
@@ -265,15 +296,9 @@ fn layout(crowd: &Crowd, places: &Places, part: f64, shelf: &Shelf) -> KeyLayout
 impl Standing {
     fn home(&self, crowd: &Crowd, part: f64, shelf: &Shelf) -> KeyHome {
         let bytes = shelf.input.mul_f64(self.input);
-        let last = Bytes::new(bytes.get() % shelf.block.get());
-        let (whole, of_last) = match (shelf.records)(shelf.block) {
-            Some(_) if bytes < shelf.block => (self.shares(crowd, part, (shelf.records)(last)), None),
-            Some(records) => {
-                (self.shares(crowd, part, Some(records)), Some(self.shares(crowd, part, (shelf.records)(last))))
-            }
-            None => (self.shares(crowd, part, None), None),
-        };
-        KeyHome { input: self.input, shares: whole, of_last, keys: self.groups(crowd) }
+        let split = bytes / joined_splits(bytes, shelf.block).max(1);
+        let shares = self.shares(crowd, part, (shelf.records)(split));
+        KeyHome { files: self.files.clone(), shares, keys: self.groups(crowd) }
     }
 
     /// The reducers' shares of a map's output. `part`: as in [`layout`]; the rest has any key. `records`: those that the

@@ -168,10 +168,10 @@ fn heavy_keys_are_split_where_their_results_can_be_merged() {
     }
     for (node, keys) in of_node.iter().enumerate() {
         let load: f64 = keys.iter().map(|(bytes, _)| bytes).sum();
-        let mut left = input(node);
-        while left > 0.0 {
-            let records = left.min(block) / record;
-            left -= block;
+        // Maps of equal length, as near a block as may be, of 1.1 at most.
+        let maps = (input(node) / (1.1 * block)).ceil().max((input(node) / block).round());
+        for _ in 0..maps as u32 {
+            let records = input(node) / maps / record;
             for (bytes, is_home) in keys {
                 let met = 1.0 - libm::pow(1.0 - bytes / load, records);
                 all += met;
@@ -289,6 +289,36 @@ fn a_plan_stands_as_it_was_written() {
     let sum: f64 = taken.iter().sum();
     close(&taken.iter().map(|bytes| bytes / sum).collect::<Vec<_>>(), &[0.3, 0.4, 0.3, 0.0]);
     assert!((remote(&placed) - 0.1).abs() < 1e-6, "{}", remote(&placed));
+}
+
+/// Two copies of each bucket and part, on the nodes that the plan names: of 1,000 bytes the first node has 100 and 200
+/// of its own, 300 of the third and 100 of the second. Joined, three nodes have 0.3 of 256 MiB, three maps of 25.6 MiB
+/// (two of 1.1 blocks of 32 MiB would not hold them), and the fourth has one as long.
+#[test]
+fn a_plans_copies_stand_on_its_groups_and_its_files_are_joined() {
+    let text = PLAN
+        .replace(r#""bytes": 100, "nodes": [0]"#, r#""bytes": 100, "nodes": [0, 1]"#)
+        .replace(r#""bytes": 200, "nodes": [1]"#, r#""bytes": 200, "nodes": [1, 2]"#)
+        .replace(r#""bytes": 300, "nodes": [2]"#, r#""bytes": 300, "nodes": [2, 0]"#)
+        .replace(r#""bytes": 200, "nodes": [0]"#, r#""bytes": 200, "nodes": [0, 3]"#)
+        .replace(r#""bytes": 100, "nodes": [3]"#, r#""bytes": 100, "nodes": [3, 2]"#)
+        .replace(r#""bytes": 100, "nodes": [1]"#, r#""bytes": 100, "nodes": [1, 0]"#)
+        .replace(r#""replicas": 1"#, r#""replicas": 2"#);
+    let strict = [&LAW[..4], &["hdfs.placement.kind=by-key"]].concat();
+    let placed =
+        sim::run(&by_plan(&text, &strict).expect("a plan"), &mut |_| ControlFlow::Continue(())).expect("a run");
+    for (node, should) in placed.nodes[1..].iter().zip([0.7, 0.4, 0.6, 0.3]) {
+        let is = node.load.expect("a worker").stored_at_start.get() as f64 / f64::from(256 << 20);
+        assert!((is - should).abs() < 1e-6, "{is}, {should}");
+    }
+    let maps: Vec<f64> = placed
+        .attempts
+        .iter()
+        .filter(|attempt| attempt.kind == TaskKind::Map && attempt.state == AttemptState::Succeeded)
+        .map(|attempt| attempt.input.get() as f64 / f64::from(1 << 20))
+        .collect();
+    assert_eq!(maps.len(), 10);
+    assert!(maps.iter().all(|length| (length - 25.6).abs() < 1e-3), "{maps:?}");
 }
 
 /// Bucket 1 has one key, of which the fourth node has three quarters: there its reducer is, 200 of 800 bytes, and not

@@ -18,8 +18,9 @@ pub const HISTORY: &str = "/history";
 
 /// The NameNode's policy: that of `hadoop/`.
 const PLACEMENT_POLICY: &str = "org.apache.hadoop.hdfs.server.blockmanagement.KeyAwareBlockPlacementPolicy";
-
 const LOCALITY_APP_MASTER: &str = "org.apache.hadoop.mapreduce.v2.app.LocalityAppMaster";
+/// The input format of files that are laid out by key.
+const PLACED_TEXT: &str = "trunkline.hadoop.PlacedTextInputFormat";
 
 /// Options of every JVM: small, and started fast.
 pub const JVM: [&str; 6] = [
@@ -155,10 +156,11 @@ fn am_opts(scenario: &Scenario) -> String {
     opts(of.am_heap.unwrap_or(of.am_memory * 2 / 3))
 }
 
-/// The properties, `name=value`, by which a job of this cluster runs its tasks where its data are laid out by key.
-/// `fallback` is how long a task waits for its nodes.
-pub fn locality(scenario: &Scenario, fallback: Time) -> [String; 2] {
+/// The properties, `name=value`, by which a job of this cluster runs its tasks where its data are laid out by key, one
+/// map for several of their files. `fallback` is how long a task waits for its nodes.
+pub fn locality(scenario: &Scenario, fallback: Time) -> [String; 3] {
     [
+        format!("mapreduce.job.inputformat.class={PLACED_TEXT}"),
         format!("yarn.app.mapreduce.am.command-opts={} {LOCALITY_APP_MASTER}", am_opts(scenario)),
         format!("trunkline.locality.fallback-ms={}", milliseconds(fallback)),
     ]

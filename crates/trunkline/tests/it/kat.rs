@@ -211,6 +211,36 @@ fn lines_of_many_words_do_not_pay_unless_they_are_split() {
     assert!(split["saved_share"].as_f64().is_some_and(|share| share > 0.9), "{split}");
 }
 
+/// Each record has a user and one of four groups. Natively each of two maps leaves 2,000 users and four groups, 7 in 8
+/// of which travel. By key no user does, and the groups of eight buckets do, but for the one bucket that has the group.
+#[test]
+fn records_of_two_keys_pay_where_a_combiner_leaves_little_of_one() {
+    let scratch = Scratch::new("two-keys");
+    let mut text = String::new();
+    for record in 0..160_000_u32 {
+        let _ = writeln!(text, "user-{:04} g{}", record.wrapping_mul(2_654_435_761) % 2000, record % 4);
+    }
+    scratch.file("users.txt", text);
+    let found = scratch.json(&[
+        "users.txt",
+        "--key",
+        "tokens",
+        "--value",
+        "8",
+        "--nodes",
+        "8",
+        "--buckets",
+        "8",
+        "--combiner",
+        "--block",
+        "1 MiB",
+    ]);
+    let native = 2.0 * (2000.0 * 17.0 + 4.0 * 10.0) * 7.0 / 8.0;
+    assert!(found["remote_bytes_native"].as_f64().is_some_and(|bytes| (bytes / native - 1.0).abs() < 1e-4), "{found}");
+    assert_eq!(found["remote_bytes_by_key"], 28 * 10 * 7 / 8, "{found}");
+    assert_eq!((&found["pays"], found["saved_share"].as_f64().map(|share| share > 0.99)), (&true.into(), Some(true)));
+}
+
 #[test]
 fn a_plan_goes_on_from_an_earlier_one_when_a_node_comes() {
     let scratch = Scratch::new("previous");

@@ -3,6 +3,7 @@ package trunkline.hadoop;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -19,17 +20,27 @@ import java.util.Optional;
  * has a combiner that is little, and the reducer belongs to the other keys of its partition.
  */
 public final class JobLayout {
-    /** A part of a file that one map reads. */
+    /** What one map reads: a part of a file, or parts of several. */
     public static final class Split {
-        final String name;
-        final long bytes;
+        final List<Part> parts;
         final List<String> hosts;
 
-        /** The file's name, the split's length, and the hosts that have its bytes. */
-        public Split(String name, long bytes, List<String> hosts) {
+        /** Its parts, at least one, and the hosts that have all of them. */
+        public Split(List<Part> parts, List<String> hosts) {
+            this.parts = List.copyOf(parts);
+            this.hosts = List.copyOf(hosts);
+        }
+    }
+
+    /** A part of a file. */
+    public static final class Part {
+        final String name;
+        final long bytes;
+
+        /** The file's name and the part's length. */
+        public Part(String name, long bytes) {
             this.name = name;
             this.bytes = bytes;
-            this.hosts = List.copyOf(hosts);
         }
     }
 
@@ -51,18 +62,20 @@ public final class JobLayout {
             return new Result("the job has no reducers");
         }
         int buckets = 0;
-        List<PlacedFile> files = new ArrayList<>();
+        Map<String, PlacedFile> files = new HashMap<>();
         for (Split split : splits) {
-            Optional<PlacedFile> file = PlacedFile.of(split.name);
-            if (file.isEmpty()) {
-                return new Result(split.name + " is not laid out by key");
+            for (Part part : split.parts) {
+                Optional<PlacedFile> file = PlacedFile.of(part.name);
+                if (file.isEmpty()) {
+                    return new Result(part.name + " is not laid out by key");
+                }
+                if (buckets != 0 && file.get().buckets() != buckets) {
+                    return new Result("the input has layouts of " + buckets + " and of "
+                            + file.get().buckets() + " buckets");
+                }
+                buckets = file.get().buckets();
+                files.put(part.name, file.get());
             }
-            if (buckets != 0 && file.get().buckets() != buckets) {
-                return new Result("the input has layouts of " + buckets + " and of "
-                        + file.get().buckets() + " buckets");
-            }
-            buckets = file.get().buckets();
-            files.add(file.get());
         }
         if (files.isEmpty()) {
             return new Result("the job has no input");
@@ -78,12 +91,14 @@ public final class JobLayout {
             combined.add(new LinkedHashMap<>());
         }
         List<List<String>> maps = new ArrayList<>();
-        for (int map = 0; map < files.size(); map++) {
-            PlacedFile file = files.get(map);
-            maps.add(present(file.nodes(), splits.get(map).hosts));
-            (combines && file.isOfKey() ? combined : travelling)
-                    .get(file.bucket() % reducers)
-                    .merge(file.nodes(), splits.get(map).bytes, Long::sum);
+        for (Split split : splits) {
+            maps.add(present(files.get(split.parts.get(0).name).nodes(), split.hosts));
+            for (Part part : split.parts) {
+                PlacedFile file = files.get(part.name);
+                (combines && file.isOfKey() ? combined : travelling)
+                        .get(file.bucket() % reducers)
+                        .merge(file.nodes(), part.bytes, Long::sum);
+            }
         }
         List<List<String>> reduces = new ArrayList<>();
         for (int reducer = 0; reducer < reducers; reducer++) {

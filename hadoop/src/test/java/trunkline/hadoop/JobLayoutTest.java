@@ -5,11 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import trunkline.hadoop.JobLayout.Part;
 import trunkline.hadoop.JobLayout.Split;
 
 class JobLayoutTest {
     private static Split split(String name, long bytes, String... hosts) {
-        return new Split(name, bytes, List.of(hosts));
+        return new Split(List.of(new Part(name, bytes)), List.of(hosts));
     }
 
     @Test
@@ -57,6 +58,17 @@ class JobLayoutTest {
         assertEquals(List.of("b", "c"), combined.ofReduce(1), "there are no other keys");
         JobLayout all = JobLayout.of(splits, 2, false).layout().orElseThrow();
         assertEquals(List.of("c", "b"), all.ofReduce(0), "without a combiner all bytes travel");
+    }
+
+    @Test
+    void aMapOfSeveralFilesCountsForThePartitionOfEach() {
+        Split joined =
+                new Split(List.of(new Part("bucket-0-of-4@a+b", 10), new Part("bucket-1-of-4@a+c", 20)), List.of("a"));
+        List<Split> splits = List.of(joined, split("bucket-2-of-4@b+a", 11, "b"), split("bucket-3-of-4@b+c", 19, "b"));
+        JobLayout layout = JobLayout.of(splits, 2, false).layout().orElseThrow();
+        assertEquals(List.of("a"), layout.ofMap(0));
+        assertEquals(List.of("b", "a"), layout.ofReduce(0), "11 bytes of bucket 2 against 10");
+        assertEquals(List.of("a", "c"), layout.ofReduce(1), "20 bytes of bucket 1 against 19");
     }
 
     @Test
