@@ -69,9 +69,10 @@ pub fn slots(of: &Application, cores: u32) -> u32 {
 
 /// The executors that jobs of a log had.
 pub struct Course<'a> {
-    of: &'a Application,
     /// In the order in which they came, each with when it came and went.
     executors: Vec<(&'a Executor, i64, Option<i64>)>,
+    /// How many tasks each runs at once.
+    slots: Vec<u32>,
     /// When jobs, as a scenario has them, were submitted, and when the last one ended.
     submits: Vec<i64>,
     last: i64,
@@ -127,7 +128,8 @@ impl<'a> Course<'a> {
         let each = by_host.values().next().copied().unwrap_or(0);
         let differ = by_host.values().any(|count| *count != each)
             || executors.iter().any(|(executor, ..)| executor.cores != cores);
-        Self { of, executors, submits, last, changes, differ }
+        let slots = executors.iter().map(|(executor, ..)| slots(of, executor.cores)).collect();
+        Self { executors, slots, submits, last, changes, differ }
     }
 
     /// Their hosts.
@@ -142,11 +144,10 @@ impl<'a> Course<'a> {
 
     /// What they had for tasks between two times, in milliseconds of a task.
     pub fn slots_between(&self, from: i64, to: i64) -> f64 {
-        let of = |(executor, added, removed): &(&Executor, i64, Option<i64>)| {
-            let there = removed.unwrap_or(i64::MAX).min(to) - from.max(*added);
-            there.max(0) as f64 * f64::from(slots(self.of, executor.cores))
+        let there = |(_, added, removed): &(&Executor, i64, Option<i64>)| {
+            (removed.unwrap_or(i64::MAX).min(to) - from.max(*added)).max(0) as f64
         };
-        self.executors.iter().map(of).sum()
+        self.executors.iter().zip(&self.slots).map(|(executor, slots)| there(executor) * f64::from(*slots)).sum()
     }
 
     /// The most tasks at once of all executors on a host, and the most executors.

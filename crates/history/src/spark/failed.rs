@@ -54,8 +54,9 @@ impl Aborted {
 /// what Spark has by default, which in local mode is 1 (`SparkContext.createTaskScheduler`).
 pub fn max_failures(of: &Application) -> Option<u32> {
     let master = of.property("spark.master").map(str::trim).unwrap_or_default();
-    if let Some(local) = master.strip_prefix("local") {
-        let threads = local.trim_start_matches('[').trim_end_matches(']');
+    // Not `local-cluster[2,1,1024]`, whose executors are processes.
+    let threads = master.strip_prefix("local[").and_then(|rest| rest.strip_suffix(']'));
+    if let Some(threads) = threads.or_else(|| (master == "local").then_some("")) {
         return Some(threads.split_once(',').and_then(|(_, most)| most.trim().parse().ok()).unwrap_or(1));
     }
     of.property("spark.task.maxFailures")?.trim().parse().ok()

@@ -34,6 +34,7 @@ pub fn groups<'a>(of: &'a Application, notes: &mut Vec<String>) -> Vec<Group<'a>
     for stage in of.stages.iter().filter(|stage| stage.finish_ms.is_some() && stage.tasks > 0) {
         attempts.entry(stage.id).or_default().push(stage);
     }
+    let tried: BTreeSet<u32> = of.tasks.iter().map(|task| task.stage.0).collect();
     for (job, ends) in jobs {
         let mut stages: BTreeMap<u32, &Stage> = BTreeMap::new();
         let mut cut = BTreeSet::new();
@@ -43,7 +44,8 @@ pub fn groups<'a>(of: &'a Application, notes: &mut Vec<String>) -> Vec<Group<'a>
             // One of the attempts at a stage has succeeded. Later ones have tasks for what was lost alone; the one with
             // most tasks, of several the last, is the stage.
             let is_whole = own.iter().any(|of| whole(of));
-            if let Some(stage) = own.iter().max_by_key(|stage| stage.tasks).filter(|_| is_whole || ends.is_some()) {
+            let is_there = is_whole || ends.is_some() && tried.contains(number);
+            if let Some(stage) = own.iter().max_by_key(|stage| stage.tasks).filter(|_| is_there) {
                 stages.insert(*number, stage);
                 if !is_whole {
                     cut.insert(*number);
@@ -72,8 +74,13 @@ pub fn groups<'a>(of: &'a Application, notes: &mut Vec<String>) -> Vec<Group<'a>
             }),
         }
     }
+    // Those of the oldest job have cores first.
+    let mut job_of: BTreeMap<u32, u32> = BTreeMap::new();
+    for (job, stage) in of.jobs.iter().flat_map(|job| job.stages.iter().map(|stage| (job.id, *stage))) {
+        job_of.entry(stage).or_insert(job);
+    }
     for group in &mut groups {
-        group.stages.sort_by_key(|stage| (stage.submit_ms, stage.id));
+        group.stages.sort_by_key(|stage| (job_of.get(&stage.id), stage.id));
     }
     groups
 }
@@ -87,9 +94,16 @@ fn taken_in(of: &Application) -> Vec<(&Job, Option<i64>)> {
     // A job that ran when the log broke off has those of its stages that had ended.
     let runs = of.cut_off || of.finish_ms.is_none();
     let aborted = Aborted::of(of);
+    let whole = of.jobs.iter().filter(|job| job.succeeded == Some(true));
+    let mut whole: Vec<(i64, i64)> = whole.map(|job| (job.submit_ms, job.finish_ms.unwrap_or(job.submit_ms))).collect();
+    whole.sort_unstable();
+    for place in 1..whole.len() {
+        // The last end of those so far.
+        whole[place].1 = whole[place].1.max(whole[place - 1].1);
+    }
     let goes_on = |at: i64| {
-        let runs_then = |job: &&Job| job.submit_ms < at && job.finish_ms.is_some_and(|finish| finish > at);
-        of.jobs.iter().filter(runs_then).any(|job| job.succeeded == Some(true))
+        let before = whole.partition_point(|(submit, _)| *submit < at);
+        before.checked_sub(1).is_some_and(|last| whole[last].1 > at)
     };
     let mut ends: Vec<i64> = of
         .jobs
@@ -123,8 +137,9 @@ const LITTLE: u64 = 1 << 20;
 pub struct Ran<'a> {
     /// Attempts that succeeded, by stage and its attempt.
     succeeded: BTreeMap<(u32, u32), Vec<&'a Task>>,
-    /// When attempts were launched, in their order.
+    /// When attempts were launched, in their order, and when they ended.
     launches: Vec<i64>,
+    ends: Vec<i64>,
     /// Attempts that failed, by stage, and how many of a task its job stands.
     failed: Failed<'a>,
     pub max_failures: u32,
@@ -173,6 +188,8 @@ impl<'a> Ran<'a> {
         }
         let mut launches: Vec<i64> = of.tasks.iter().map(|task| task.launch_ms).collect();
         launches.sort_unstable();
+        let mut ends: Vec<i64> = of.tasks.iter().filter_map(|task| task.finish_ms).collect();
+        ends.sort_unstable();
         let worker = |executor: &'a Executor| Some((&*executor.id, *hosts.get(&executor.host)?));
         let mut ran_for = BTreeMap::new();
         for task in of.tasks.iter().filter(|task| matches!(task.end, TaskEnd::Killed | TaskEnd::Unfinished)) {
@@ -184,6 +201,7 @@ impl<'a> Ran<'a> {
         Self {
             succeeded,
             launches,
+            ends,
             failed: Failed::of(of),
             max_failures: Aborted::of(of).times().or_else(|| max_failures(of)).unwrap_or(4).clamp(1, 1_000),
             workers: of.executors.iter().filter_map(worker).collect(),
@@ -239,10 +257,14 @@ impl<'a> Ran<'a> {
     }
 
     /// When the driver began to launch tasks after it had been handed a stage's. Until then it packed them; after that
-    /// they waited for cores, and for those near to their data.
+    /// they waited for cores, and for those near to their data. Where all cores had tasks then, that is all they did.
     fn begun(&self, stage: &Stage, launched: i64) -> i64 {
         let handed = stage.submit_ms.unwrap_or(launched);
         let next = self.launches.partition_point(|at| *at < handed);
+        let running = next.saturating_sub(self.ends.partition_point(|at| *at <= handed));
+        if running as f64 >= self.course.slots_between(handed, handed + 1).max(1.0) {
+            return handed.min(launched);
+        }
         self.launches.get(next).map_or(launched, |at| launched.min(*at))
     }
 
