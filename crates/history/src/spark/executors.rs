@@ -142,10 +142,12 @@ impl<'a> Course<'a> {
         self.executors.len()
     }
 
-    /// What they had for tasks between two times, in milliseconds of a task.
+    /// What they had for tasks between two times, in milliseconds of a task: as a scenario has them, from the start on
+    /// where they do not come and go.
     pub fn slots_between(&self, from: i64, to: i64) -> f64 {
         let there = |(_, added, removed): &(&Executor, i64, Option<i64>)| {
-            (removed.unwrap_or(i64::MAX).min(to) - from.max(*added)).max(0) as f64
+            let added = if self.changes { *added } else { from };
+            (removed.unwrap_or(i64::MAX).min(to) - from.max(added)).max(0) as f64
         };
         self.executors.iter().zip(&self.slots).map(|(executor, slots)| there(executor) * f64::from(*slots)).sum()
     }

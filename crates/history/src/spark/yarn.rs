@@ -101,7 +101,9 @@ fn containers(of: &Application, spark: &mut Spark, yarn: &mut SparkYarn) {
     if let Some(memory) = memory("spark.executor.memory", 450, 1 << 28) {
         spark.executor_memory = memory;
     }
-    let is_cluster = of.property("spark.submit.deployMode").is_some_and(|mode| mode.trim() == "cluster");
+    // Spark 1 had it in the master's name.
+    let says = |name: &str, what: &str| of.property(name).is_some_and(|value| value.trim() == what);
+    let is_cluster = says("spark.submit.deployMode", "cluster") || says("spark.master", "yarn-cluster");
     let of_executors = ["spark.executor.memoryOverhead", "spark.yarn.executor.memoryOverhead"];
     yarn.executor_memory_overhead = overhead(&of_executors).or(yarn.executor_memory_overhead);
     let of_master = &["spark.yarn.am.memoryOverhead"][..];
