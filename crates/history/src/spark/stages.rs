@@ -133,6 +133,10 @@ type Parent = (String, i64, u64);
 /// alone, if they wrote no more.
 const LITTLE: u64 = 1 << 20;
 
+/// Of no more attempts at a stage the places of tasks are counted, each of which costs as much as the stage has tasks. Four
+/// that fail in a row fail the job.
+const MOST_COUNTED: u32 = 100;
+
 /// What is known of the stages: of all, and of those before.
 pub struct Ran<'a> {
     /// Attempts that succeeded, by stage and its attempt.
@@ -232,13 +236,15 @@ impl<'a> Ran<'a> {
                 tasks.entry(task.index).or_insert(*task);
             }
         }
+        let mut counted = 0;
         let of_stage = (stage.id, 0)..=(stage.id, u32::MAX);
         for (_, others) in self.succeeded.range(of_stage).filter(|((_, attempt), _)| *attempt != stage.attempt) {
             if tasks.len() == stage.tasks as usize {
                 break;
             }
-            // Places are counted for logs alone that do not say them: there may be many attempts.
-            let counts = others.iter().any(|task| task.partition.is_none());
+            // Places are counted where the log does not say them.
+            let counts = counted < MOST_COUNTED && others.iter().any(|task| task.partition.is_none());
+            counted += u32::from(counts);
             let lacking = (0..stage.tasks).filter(|place| counts && !tasks.contains_key(place));
             let lacking: Vec<u32> = lacking.collect();
             for task in others {
