@@ -68,7 +68,11 @@ pub fn of_spark(text: &mut String, spark: &SparkApplication, screen: &Screen) {
     let failed = spark.tasks.iter().filter(|task| task.ended == SparkTaskEnd::Failed).count();
     if failed > 0 {
         let jobs = spark.jobs.iter().filter(|job| job.failed).count();
-        line(text, screen, &format!("attempts at tasks that failed: {failed}; jobs that did, and were followed: {jobs}"));
+        line(
+            text,
+            screen,
+            &format!("attempts at tasks that failed: {failed}; jobs that did, and were followed: {jobs}"),
+        );
     }
     let (driver, executors) = (spark.broadcast_from_driver, spark.broadcast_from_executors);
     if driver + executors > Bytes::ZERO {

@@ -150,7 +150,7 @@ pub struct Ran<'a> {
     /// By executor, the number of its worker.
     workers: BTreeMap<&'a str, u32>,
     /// For how long attempts ran that did not end by themselves, by stage and place.
-    ran_for: BTreeMap<(u32, u32), f64>,
+    in_vain: BTreeMap<(u32, u32), f64>,
     /// The executors.
     course: &'a Course<'a>,
     /// Tasks of the stages so far that are not in the log.
@@ -195,10 +195,10 @@ impl<'a> Ran<'a> {
         let mut ends: Vec<i64> = of.tasks.iter().filter_map(|task| task.finish_ms).collect();
         ends.sort_unstable();
         let worker = |executor: &'a Executor| Some((&*executor.id, *hosts.get(&executor.host)?));
-        let mut ran_for = BTreeMap::new();
+        let mut in_vain = BTreeMap::new();
         for task in of.tasks.iter().filter(|task| matches!(task.end, TaskEnd::Killed | TaskEnd::Unfinished)) {
             let took = task.finish_ms.unwrap_or(task.launch_ms).saturating_sub(task.launch_ms).max(0) as f64;
-            let most: &mut f64 = ran_for.entry((task.stage.0, task.partition.unwrap_or(task.index))).or_default();
+            let most: &mut f64 = in_vain.entry((task.stage.0, task.partition.unwrap_or(task.index))).or_default();
             *most = took.max(*most);
         }
         let sets = of.stages.iter().filter_map(|stage| Some((stage.id, stage.rdds.first()?.id))).collect();
@@ -209,7 +209,7 @@ impl<'a> Ran<'a> {
             failed: Failed::of(of),
             max_failures: Aborted::of(of).times().or_else(|| max_failures(of)).unwrap_or(4).clamp(1, 1_000),
             workers: of.executors.iter().filter_map(worker).collect(),
-            ran_for,
+            in_vain,
             course,
             unknown: 0,
             sets,
@@ -370,7 +370,7 @@ pub fn of_stage(stage: &Stage, (number, group): (usize, &Group), ran: &mut Ran, 
         (_, known) if is_cut => works.of_tasks.values().sum::<f64>() / known as f64,
         _ => ran.of_unknown(stage, &works.of_tasks),
     };
-    let least = |index| ran.ran_for.get(&(stage.id, index)).copied().unwrap_or(0.0);
+    let least = |index| ran.in_vain.get(&(stage.id, index)).copied().unwrap_or(0.0);
     let unknown = |index| if is_cut { other.max(least(index)) } else { other };
     let work = |index| works.of_tasks.get(&index).copied().unwrap_or_else(|| unknown(index));
     SparkStage {
