@@ -265,6 +265,8 @@ impl Spark {
             }
             (record.finish, record.ended) = (Some(platform.ctx.now), TaskEnd::ExecutorLost);
             self.tasks[id].is_over = true;
+            // What was to fail has, if its executor is lost a moment before.
+            let counts = counts || self.tasks[id].failing.is_some();
             self.try_again_task(platform, id, counts);
             if self.is_finished() {
                 return;

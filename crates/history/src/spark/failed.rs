@@ -5,48 +5,62 @@ use scenario::{SparkAttempt, SparkEnd, node_name};
 use std::collections::{BTreeMap, BTreeSet};
 use units::Time;
 
-/// How many attempts at a task failed before a job did, by Spark's words of its stage's failure: "Task 51 in stage 34.0
-/// failed 4 times, most recent failure: ...".
-fn times(failure: &str) -> Option<u32> {
+/// Which task failed how often before its job did, by Spark's words of its stage's failure: "Task 51 in stage 34.0 failed
+/// 4 times, most recent failure: ...".
+fn times(failure: &str) -> Option<(u32, u32)> {
     let (before, after) = failure.split_once(" failed ")?;
     let (times, _) = after.split_once(" times")?;
-    times.trim().parse().ok().filter(|times| *times > 0 && before.contains("Task "))
+    let (_, task) = before.split_once("Task ")?;
+    let task = task.split(' ').next()?.parse().ok()?;
+    Some((task, times.trim().parse().ok().filter(|times| *times > 0)?))
 }
 
-/// The jobs that failed as a task of theirs failed too often, by their numbers, and how often that was.
-pub struct Aborted(BTreeMap<u32, u32>);
+/// Whether an attempt counts as one that failed: by itself, or with its executor, but not one whose output alone was lost
+/// with that.
+fn is_in_vain(task: &Task) -> bool {
+    task.end == TaskEnd::Failed || task.end == TaskEnd::ExecutorLost && task.error != "Resubmitted"
+}
+
+/// What failed as a task did so too often.
+pub struct Aborted {
+    /// By job, how often that was.
+    jobs: BTreeMap<u32, u32>,
+    /// By stage, the task.
+    tasks: BTreeMap<u32, u32>,
+}
 
 impl Aborted {
     /// Of a log that has all of these attempts.
     pub fn of(of: &Application) -> Self {
-        let mut failed: BTreeMap<((u32, u32), u32), u32> = BTreeMap::new();
-        for task in of.tasks.iter().filter(|task| task.end == TaskEnd::Failed) {
-            *failed.entry((task.stage, task.index)).or_default() += 1;
-        }
-        let mut most: BTreeMap<(u32, u32), u32> = BTreeMap::new();
-        for ((stage, _), count) in failed {
-            let of_stage = most.entry(stage).or_default();
-            *of_stage = count.max(*of_stage);
-        }
-        let has_all = |stage: &Stage, times: u32| most.get(&(stage.id, stage.attempt)).is_some_and(|of| *of >= times);
-        let by_stage = of.stages.iter().filter_map(|stage| {
-            let times = times(&stage.failure).filter(|times| has_all(stage, *times))?;
-            Some((stage.id, times))
+        let named = of.stages.iter().filter_map(|stage| {
+            let (task, times) = times(&stage.failure)?;
+            Some((((stage.id, stage.attempt), task), times))
         });
-        let by_stage: BTreeMap<u32, u32> = by_stage.collect();
+        let mut lacking: BTreeMap<((u32, u32), u32), (u32, u32)> = named.map(|(of, times)| (of, (times, 0))).collect();
+        for task in of.tasks.iter().filter(|task| is_in_vain(task)) {
+            if let Some((_, count)) = lacking.get_mut(&(task.stage, task.index)) {
+                *count += 1;
+            }
+        }
+        lacking.retain(|_, (times, count)| count >= times);
+        let by_stage: BTreeMap<u32, u32> =
+            lacking.iter().map(|(((stage, _), _), (times, _))| (*stage, *times)).collect();
         let times = |job: &Job| job.stages.iter().find_map(|stage| by_stage.get(stage).copied());
         let failed = of.jobs.iter().filter(|job| job.succeeded == Some(false) && job.finish_ms.is_some());
-        Self(failed.filter_map(|job| Some((job.id, times(job)?))).collect())
+        Self {
+            jobs: failed.filter_map(|job| Some((job.id, times(job)?))).collect(),
+            tasks: lacking.into_keys().map(|((stage, _), task)| (stage, task)).collect(),
+        }
     }
 
     /// Whether that is why a job failed.
     pub fn has(&self, job: &Job) -> bool {
-        self.0.contains_key(&job.id)
+        self.jobs.contains_key(&job.id)
     }
 
     /// After how many failures of a task it did.
     pub fn times(&self) -> Option<u32> {
-        self.0.values().copied().min()
+        self.jobs.values().copied().min()
     }
 }
 
@@ -67,8 +81,10 @@ pub fn max_failures(of: &Application) -> Option<u32> {
 pub struct Failed<'a>(BTreeMap<u32, Vec<&'a Task>>);
 
 impl<'a> Failed<'a> {
-    /// What could not be fetched from an executor that was lost is not planned: it follows from that.
-    pub fn of(of: &'a Application) -> Self {
+    /// What could not be fetched from an executor that was lost, and what ended with one, is not planned: it follows from
+    /// that. But of a task with which its job failed all attempts are, as executors are lost at their times here, whatever
+    /// runs on them.
+    pub fn of(of: &'a Application, aborted: &Aborted) -> Self {
         let lost: BTreeSet<&str> = of
             .executors
             .iter()
@@ -77,6 +93,7 @@ impl<'a> Failed<'a> {
             .collect();
         let is_planned = |task: &&Task| match task.end {
             TaskEnd::Failed => true,
+            TaskEnd::ExecutorLost => is_in_vain(task) && aborted.tasks.get(&task.stage.0) == Some(&task.index),
             TaskEnd::FetchFailed => task.keeper.as_ref().is_some_and(|keeper| !lost.contains(&**keeper)),
             _ => false,
         };

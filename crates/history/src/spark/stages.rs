@@ -141,9 +141,9 @@ const MOST_COUNTED: u32 = 100;
 pub struct Ran<'a> {
     /// Attempts that succeeded, by stage and its attempt.
     succeeded: BTreeMap<(u32, u32), Vec<&'a Task>>,
-    /// When attempts were launched, in their order, and when they ended.
+    /// When attempts were launched, in their order; and of those that ended, their launches and their ends.
     launches: Vec<i64>,
-    ends: Vec<i64>,
+    ended: (Vec<i64>, Vec<i64>),
     /// Attempts that failed, by stage, and how many of a task its job stands.
     failed: Failed<'a>,
     pub max_failures: u32,
@@ -190,10 +190,13 @@ impl<'a> Ran<'a> {
         for task in of.tasks.iter().filter(|task| task.end == TaskEnd::Succeeded) {
             succeeded.entry(task.stage).or_default().push(task);
         }
+        let aborted = Aborted::of(of);
         let mut launches: Vec<i64> = of.tasks.iter().map(|task| task.launch_ms).collect();
         launches.sort_unstable();
-        let mut ends: Vec<i64> = of.tasks.iter().filter_map(|task| task.finish_ms).collect();
-        ends.sort_unstable();
+        let ended = of.tasks.iter().filter_map(|task| Some((task.launch_ms, task.finish_ms?)));
+        let mut ended: (Vec<i64>, Vec<i64>) = ended.unzip();
+        ended.0.sort_unstable();
+        ended.1.sort_unstable();
         let worker = |executor: &'a Executor| Some((&*executor.id, *hosts.get(&executor.host)?));
         let mut in_vain = BTreeMap::new();
         for task in of.tasks.iter().filter(|task| matches!(task.end, TaskEnd::Killed | TaskEnd::Unfinished)) {
@@ -205,9 +208,9 @@ impl<'a> Ran<'a> {
         Self {
             succeeded,
             launches,
-            ends,
-            failed: Failed::of(of),
-            max_failures: Aborted::of(of).times().or_else(|| max_failures(of)).unwrap_or(4).clamp(1, 1_000),
+            ended,
+            failed: Failed::of(of, &aborted),
+            max_failures: aborted.times().or_else(|| max_failures(of)).unwrap_or(4).clamp(1, 1_000),
             workers: of.executors.iter().filter_map(worker).collect(),
             in_vain,
             course,
@@ -267,7 +270,9 @@ impl<'a> Ran<'a> {
     fn begun(&self, stage: &Stage, launched: i64) -> i64 {
         let handed = stage.submit_ms.unwrap_or(launched);
         let next = self.launches.partition_point(|at| *at < handed);
-        let running = next.saturating_sub(self.ends.partition_point(|at| *at <= handed));
+        let (begins, ends) = &self.ended;
+        let begun = begins.partition_point(|at| *at < handed);
+        let running = begun.saturating_sub(ends.partition_point(|at| *at <= handed));
         if running as f64 >= self.course.slots_between(handed, handed + 1).max(1.0) {
             return handed.min(launched);
         }

@@ -407,6 +407,28 @@ fn a_job_that_failed_is_imported_and_one_that_was_cancelled_is_not() {
     }
 }
 
+/// A task whose executors were lost twice, and its job with it: both attempts are planned, and the executors go, too. That of
+/// another task follows from the loss.
+#[test]
+fn a_job_that_failed_with_lost_executors_is_imported() {
+    let lost = json!({ "Reason": "ExecutorLostFailure", "Executor ID": "1", "Exit Caused By App": true,
+        "Loss Reason": "Container killed by YARN for exceeding memory limits" });
+    let again = json!({ "Reason": "Resubmitted" });
+    let rest = [
+        in_vain(task((0, 0), 0, "1", (1_100, 3_000)), &lost),
+        in_vain(task((0, 0), 1, "1", (1_100, 3_000)), &lost),
+        goes("1", 3_000, "Container killed by YARN for exceeding memory limits"),
+        in_vain(task((0, 0), 1, "2", (3_100, 3_200)), &again),
+        in_vain(task((0, 0), 1, "2", (3_200, 5_000)), &lost),
+        goes("2", 5_000, "Container killed by YARN for exceeding memory limits"),
+        aborted(stage((0, 0), 2, (1_000, 5_000), &[]), 2),
+        job_end(0, 5_000, false),
+    ];
+    let of = imported(&log("3.5.1", &[], &TWO, 1, &rest)).scenario.spark.unwrap();
+    assert_eq!(attempts(&of.stage[0]), [(1, SparkEnd::Failed, 1_900, None), (1, SparkEnd::Failed, 1_800, None)]);
+    assert_eq!(of.executor.iter().map(|executor| executor.lost).collect::<Vec<_>>(), [true, false]);
+}
+
 /// What could not be fetched from an executor that lived on takes that one's output along. What could not be from one that
 /// was lost follows from its loss.
 #[test]

@@ -98,3 +98,18 @@ fn a_stage_is_tried_again_when_output_cannot_be_fetched() {
         near(took(&result), expected, 0.1);
     }
 }
+
+/// An attempt that is to fail after 6 s is lost with its executor after 5 s: it counts, as the executor is lost when that
+/// of a log was, and the job fails. One that is not to fail does not count.
+#[test]
+fn an_attempt_that_is_lost_before_it_fails_counts() {
+    let two =
+        "[[spark.executor]]\nuntil = \"5 s\"\nlost = true\n[[spark.executor]]\nnode = \"worker-2\"\nfrom = \"5 s\"\n";
+    let one = ["after = \"6 s\""];
+    let of =
+        |attempts: &[&str]| run(&format!("task-max-failures = 1\n{two}{}", stage("a", "work = \"10 s\"", attempts)));
+    let failed = of(&one);
+    let app = failed.spark.as_ref().expect("an application");
+    assert!(app.reason.contains("task 0 has failed 1 times"), "{}", app.reason);
+    near(took(&of(&[])), 5.0 + 10.0, 0.1);
+}
