@@ -175,7 +175,8 @@ pub static SPARK_JOBS: Metrics<SparkJob> = Metrics {
     file: None,
     metrics: &[
         figure("submit_s", "When the action submitted it.").optional_time(|job| job.submit),
-        figure("finish_s", "When its last stage was done.").optional_time(|job| job.finish),
+        figure("finish_s", "When its last stage was done, or it failed.").optional_time(|job| job.finish),
+        figure("failed", "Whether it failed.").flag(|job| job.failed),
     ],
 };
 
@@ -210,7 +211,7 @@ pub static SPARK_TASKS: Metrics<SparkTask> = Metrics {
         figure("stage", "Its stage, from 0.").count("number", |task| task.stage as u64),
         figure("task", "Its place among the stage's tasks, from 0.").count("number", |task| task.index as u64),
         figure("attempt", "Its stage's attempt, from 1.").count("number", |task| task.attempt.into()),
-        figure("ended", "`Success`, `FetchFailed`, `ExecutorLostFailure`, `TaskKilled`; empty while it runs.")
+        figure("ended", "`Success`, `ExceptionFailure`, `FetchFailed`, `ExecutorLostFailure`, `TaskKilled`; empty while it runs.")
             .text(|task| task.ended.name().to_owned()),
         figure("speculative", "Whether it was launched beside another attempt that still ran.")
             .flag(|task| task.speculative),

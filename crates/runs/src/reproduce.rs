@@ -10,7 +10,9 @@ use crate::{Effort, Error, cpu_time};
 use history::JobHistory;
 use history::import::{Imported, ImportedMany, Moments, Record};
 use results::{Attempt, AttemptState, Phase, RunResult, TaskKind};
-use scenario::{Fidelity, Job, Nodes, PlannedAttempt, PlannedKind, Scenario, TopologyKind, node_name};
+use scenario::{
+    Fidelity, Job, Nodes, PlannedAttempt, PlannedKind, Scenario, Spark, SparkStage, TopologyKind, node_name,
+};
 use sim::RunError;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -19,7 +21,7 @@ use units::Time;
 
 /// CPU time that the runs of an import may take.
 pub const BUDGET: Duration = Duration::from_mins(1);
-/// With more packets than this a fit goes by flows, which cost a hundredth and differ by what TCP takes to get going.
+/// With more packets than this a fit or a check goes by flows, which cost a hundredth and differ by what TCP takes to get going.
 const MOST_PACKETS: f64 = 8e6;
 /// Payload of a full packet.
 const SEGMENT: f64 = 1448.0;
@@ -166,7 +168,8 @@ pub fn try_once(scenario: &Scenario, budget: Duration, effort: &Effort<'_>) -> R
 fn fit(scenario: &mut Scenario, records: &[Record], budget: Duration, effort: &Effort<'_>) -> Result<Checked, Error> {
     let begin = cpu_time();
     let spent = || cpu_time().saturating_sub(begin);
-    let by_flows = !records.is_empty() && goes_by_flows(scenario) && packets(scenario) > MOST_PACKETS;
+    let by_flows = goes_by_flows(scenario) && packets(scenario) > MOST_PACKETS;
+    let by_flows = by_flows && (!records.is_empty() || scenario.spark.is_some());
     let mut checked = Checked { result: None, runs: 0, cpu: Duration::ZERO, exhausted: false, by_flows };
     let written = scenario.run.fidelity;
     if by_flows {
@@ -224,9 +227,20 @@ fn goes_by_flows(scenario: &Scenario) -> bool {
         && scenario.faults.is_empty()
 }
 
-/// Packets that the bytes of planned jobs fill on their way between nodes, about.
+/// Packets that the bytes of planned jobs, or of an application's shuffles, fill on their way between nodes, about.
 fn packets(scenario: &Scenario) -> f64 {
-    scenario.job.iter().map(|job| packets_of(scenario, job)).sum()
+    let of_jobs: f64 = scenario.job.iter().map(|job| packets_of(scenario, job)).sum();
+    of_jobs + scenario.spark.as_ref().map_or(0.0, |spark| packets_of_shuffles(scenario, spark))
+}
+
+/// Of what each stage reads of its parents, on each worker its own part stays.
+fn packets_of_shuffles(scenario: &Scenario, spark: &Spark) -> f64 {
+    let written = |stage: &SparkStage| -> f64 {
+        let each: f64 = stage.shuffle_writes.iter().map(|bytes| bytes.get() as f64).sum();
+        each + stage.shuffle_write.get() as f64
+    };
+    let all: f64 = spark.parents().iter().flatten().map(|parent| written(&spark.stage[*parent])).sum();
+    all * (1.0 - 1.0 / f64::from(scenario.cluster.workers.max(1))) / SEGMENT
 }
 
 fn packets_of(scenario: &Scenario, job: &Job) -> f64 {

@@ -3,7 +3,7 @@
 use history::import::{Extent, Imported, Sources, all, import};
 use history::{JobHistory, JobState};
 use results::{AttemptState, Phase, RunResult, TaskKind};
-use runs::{BUDGET, Effort, Stop, check, check_all, reproduce, reproduce_all};
+use runs::{BUDGET, Effort, Stop, check, check_all, reproduce, reproduce_all, try_once};
 use scenario::{Generation, Scenario};
 use std::collections::BTreeMap;
 use std::fs;
@@ -199,4 +199,24 @@ fn a_loaded_recording_predicts_the_quiet_job() {
     let recorded = (job.finish_ms.expect("an end") - job.launch_ms) as f64 / 1e3;
     assert!((loaded / recorded - 1.0).abs() < 0.15, "{loaded} s, recorded {recorded} s");
     assert!((quiet / 23.15 - 1.0).abs() < 0.15, "{quiet} s, recorded 23.15 s");
+}
+
+/// Half of 40 GB cross the network between two workers, which are 14 million packets: the check goes by flows. 10 GB at
+/// 10 Gbit/s each way take 8 s at least. Of 20 MB it goes by packets.
+#[test]
+fn a_large_shuffle_is_checked_by_flows() {
+    for (bytes, by_flows) in [("40 GB", true), ("20 MB", false)] {
+        let text = format!(
+            "[cluster]\nworkers = 2\n[network]\nrate = \"10 Gbit/s\"\n\
+             [[spark.stage]]\nname = \"a\"\ntasks = 2\nshuffle-write = \"{bytes}\"\n\
+             [[spark.stage]]\nname = \"b\"\ntasks = 2\nparents = [\"a\"]\n"
+        );
+        let scenario = Scenario::parse("large", &text, &[]).unwrap_or_else(|error| panic!("{error}"));
+        let effort = Effort { threads: Some(1), stop: &Stop::new(), progress: &|_, _| {} };
+        let checked = try_once(&scenario, BUDGET, &effort).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(checked.by_flows, by_flows, "{bytes}");
+        let spark = checked.result.expect("a run").spark.expect("an application");
+        let took = spark.took().expect("an end").as_secs_f64();
+        assert!(!by_flows || took > 8.0, "{took}");
+    }
 }

@@ -64,8 +64,8 @@ pub use power_daemon::{PowerDaemon, PowerDisk, PowerDriver, PowerEnd};
 pub use problem::{Problem, ScenarioError, ScenarioWarnings, Source, Span};
 pub use queue::{Codel, FqCodel, Pie, PieDelay, Port, Queue, QueueKind, QueueLimit, Red, SharedBuffer};
 pub use run::{Fault, Fidelity, Run};
-pub use spark::{Spark, SparkExecutor, SparkFormat, SparkLevel, SparkPlace, SparkStage};
-pub use spark_yarn::SparkYarn;
+pub use spark::{Spark, SparkAttempt, SparkEnd, SparkExecutor, SparkFormat, SparkLevel, SparkPlace, SparkStage};
+pub use spark_yarn::{SparkDeployMode, SparkYarn};
 pub use stripe::{StreamCount, StreamCoupling, StreamPolicy, StreamScheduler, Stripe};
 pub use tcp::{
     Control, CubicRule, HyStart, IdleRule, IncreaseRule, Recovery, ReductionBase, RtoEstimator, ScalableRule, Tcp,
@@ -225,6 +225,8 @@ fn changed(entries: Vec<Entry>, defaults: &[Entry]) -> Vec<Entry> {
                 "disk" => Disk::default().entries(),
                 "stage" => SparkStage::default().entries(),
                 "executor" => SparkExecutor { node: String::new(), ..SparkExecutor::default() }.entries(),
+                // Of a stage's, which says of which task it is.
+                "attempt" => SparkAttempt { task: u32::MAX, ..SparkAttempt::default() }.entries(),
                 _ => return Some(entry),
             };
             for item in items {

@@ -45,6 +45,33 @@ choice! {
     }
 }
 
+choice! {
+    /// How an attempt at a task does not succeed.
+    pub enum SparkEnd {
+        /// It throws an exception. The task is tried again, up to `spark.task-max-failures`.
+        Failed = "failed",
+        /// It cannot fetch what it reads of a shuffle. Its stage is tried again, behind its parents, of whose output some
+        /// is lost.
+        FetchFailed = "fetch-failed",
+    }
+}
+
+section! {
+    /// An attempt at a task that does not succeed, as an import has those of a log. The first of a task here is its
+    /// first attempt, and so on; later ones do what the task does. Until it ends, it reads and works as the task does.
+    pub struct SparkAttempt {
+        /// The task's number among those of its stage, from 0.
+        task: u32 = 0, 0..=999_999;
+        /// How it ends.
+        end: SparkEnd = SparkEnd::Failed;
+        /// After its start on its executor it ends so.
+        after: Time = Time::ZERO, TIMES;
+        /// Of one that cannot fetch, the worker whose executor has lost its shuffle files. Left out: none has; the driver
+        /// does not know where the output is.
+        node: Option<String> = None;
+    }
+}
+
 section! {
     /// An executor of a standalone cluster of which it is said when it comes and goes, as an import has it of a cluster
     /// that grew or shrank, or whose hosts differed.
@@ -53,10 +80,15 @@ section! {
         node: String = "worker-1".to_owned();
         /// Its cores, which are tasks at once. Left out: `spark.executor-cores`.
         cores: Option<u32> = None, 1..=4_096;
-        /// When its process is up, from the start of the run. What is there at 0 is registered before the first job.
+        /// When its process is up, from the submission of `job`, or else from the start of the run. What is there at 0 of
+        /// the run is registered before the first job.
         from: Time = Time::ZERO, TIMES;
-        /// From when on it goes. Left out: it stays.
+        /// The job from whose submission `from` counts, from 0. Left out: `from` counts from the start of the run.
+        job: Option<u32> = None, 0..=100_000;
+        /// From when on it goes, from the submission of `until-job`, or else from the start of the run. Left out: it stays.
         until: Option<Time> = None, Time::from_ms(1)..=Time::from_secs(604_800);
+        /// The job from whose submission `until` counts. Left out: `until` counts from the start of the run.
+        until_job: Option<u32> = None, 0..=100_000;
         /// Whether it is lost at `until`: its process ends, with its tasks, its shuffle files and what it keeps. Else it is
         /// given back once it is idle and no task waits for a core, and what it has written stays, as with an external
         /// shuffle service.
@@ -108,6 +140,12 @@ section! {
         speculation_quantile: f64 = 0.9, 0.0..=1.0;
         /// For how long a task has run at least when a copy is launched (`spark.speculation.minTaskRuntime`).
         speculation_min_task_runtime: Time = Time::from_ms(100), TIMES;
+        /// Attempts at a task that fail before its job does (`spark.task.maxFailures`). Those that are lost with their
+        /// executor count where Spark has them count.
+        task_max_failures: u32 = 4, 1..=1_000;
+        /// Whether the program goes on with its next job when one has failed, as it may catch the exception that the action
+        /// throws. Else the application fails with the job.
+        catches_failures: bool = false;
         /// Memory of each executor, of which a part is for what stages `persist`; on YARN its container has an overhead
         /// besides (`spark.executor.memory`).
         executor_memory: Bytes = Bytes::from_mib(1_024), Bytes::from_mib(450)..=Bytes::from_mib(1 << 30);
@@ -241,6 +279,8 @@ section! {
         /// What each executor gets before it runs the first of its tasks: their code, and broadcast variables. It gets
         /// them in pieces of `spark.broadcast-block-size`, each of the driver or of an executor that has it.
         broadcast: Bytes = Bytes::ZERO, SIZES;
+        /// Attempts at its tasks that do not succeed.
+        attempt: Vec<SparkAttempt> = Vec::new();
     }
 }
 

@@ -4,7 +4,7 @@
 use super::check::{Check, MOST};
 use super::network::node_number;
 use super::spark_yarn::MOST_EXECUTORS;
-use super::{Scenario, Spark, SparkLevel, SparkPlace, SparkStage};
+use super::{Scenario, Spark, SparkEnd, SparkLevel, SparkPlace, SparkStage};
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Bytes, Quantity, Time};
 
@@ -69,13 +69,20 @@ fn listed(check: &mut Check<'_>, spark: &Spark) {
             let message = format!("there is no worker `{}`", executor.node);
             check.says(&path("node"), message, format!("worker-1 to worker-{workers}"));
         }
-        if executor.until.is_some_and(|until| until <= executor.from) {
+        let same = executor.job == executor.until_job;
+        if executor.until.is_some_and(|until| same && until <= executor.from) {
             let from = executor.from.exact();
             check.says(
                 &path("until"),
                 format!("it would go before it is there, at {from}"),
                 format!("later than {from}"),
             );
+        }
+        if executor.until.is_some() && executor.until_job < executor.job {
+            check.says(&path("until-job"), "it would go before it is there", "`job`, or a later one");
+        }
+        if executor.until_job.is_some() && executor.until.is_none() {
+            check.says(&path("until-job"), "it does not say when after its submission", "`until`");
         }
         if executor.lost && executor.until.is_none() {
             check.says(&path("lost"), "it does not say when", "`until`");
@@ -121,6 +128,7 @@ fn of_stage(check: &mut Check<'_>, i: usize, stage: &SparkStage, before: &BTreeM
         }
     }
     reads(check, i, stage, before);
+    attempts(check, i, stage);
     super::spark_adaptive::check(check, i, stage);
     let tasks = stage.tasks as usize;
     let lists = [
@@ -160,6 +168,29 @@ fn of_stage(check: &mut Check<'_>, i: usize, stage: &SparkStage, before: &BTreeM
     for (key, values) in each.into_iter().filter(|(_, values)| sum(values) > MOST_OF_STAGE) {
         let message = format!("they are {} together", Bytes::new(sum(values)).exact());
         check.says(&path(key), message, format!("at most {} together", Bytes::new(MOST_OF_STAGE).exact()));
+    }
+}
+
+/// What is wrong with a stage's attempts that do not succeed.
+fn attempts(check: &mut Check<'_>, i: usize, stage: &SparkStage) {
+    let workers = check.scenario.cluster.workers;
+    for (k, attempt) in stage.attempt.iter().enumerate() {
+        let path = |key: &str| format!("spark.stage.{i}.attempt.{k}.{key}");
+        if attempt.task >= stage.tasks {
+            let message = format!("the stage has {} tasks, and this is none of them", stage.tasks);
+            check.says(&path("task"), message, format!("0 to {}", stage.tasks - 1));
+        }
+        let fetches = attempt.end == SparkEnd::FetchFailed;
+        if fetches && stage.parents.is_empty() && stage.reads.is_empty() {
+            check.says(&path("end"), "the stage reads no shuffle", "`parents`, or `end = \"failed\"`");
+        }
+        let Some(node) = &attempt.node else { continue };
+        if !fetches {
+            check.says(&path("node"), "it says whose shuffle files are lost", "`end = \"fetch-failed\"`, or no `node`");
+        }
+        if node_number(node).is_none_or(|number| number == 0 || number > workers) {
+            check.says(&path("node"), format!("there is no worker `{node}`"), format!("worker-1 to worker-{workers}"));
+        }
     }
 }
 

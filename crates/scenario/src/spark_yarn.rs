@@ -2,7 +2,7 @@
 //! Spark's "Running on YARN" (<https://spark.apache.org/docs/4.1.1/running-on-yarn.html>).
 
 use super::check::Check;
-use super::key::section;
+use super::key::{choice, section};
 use super::{Generation, Scenario, Spark};
 use units::{Bytes, Quantity, Time};
 
@@ -25,9 +25,19 @@ const OF_YARN: [&str; 10] = [
 /// With its heap a container has no more than a node may have for containers.
 const OVERHEADS: std::ops::RangeInclusive<Bytes> = Bytes::ZERO..=Bytes::from_mib(1 << 29);
 
+choice! {
+    /// Where the driver of an application on YARN runs (`spark.submit.deployMode`).
+    pub enum SparkDeployMode {
+        /// With whoever submits it, on the master.
+        Client = "client",
+        /// In the ApplicationMaster's container, on a worker.
+        Cluster = "cluster",
+    }
+}
+
 section! {
-    /// An application of Spark on YARN, in client mode: its driver on the master, its ApplicationMaster and executors
-    /// in containers on the workers, by the same ResourceManager and NodeManagers as jobs (`mapreduce.node-memory`,
+    /// An application of Spark on YARN: its driver on the master or, in cluster mode, with the ApplicationMaster; that
+    /// and its executors in containers on the workers, by the same ResourceManager and NodeManagers as jobs (`mapreduce.node-memory`,
     /// `node-vcores`, `minimum-allocation`, `heartbeat` and `node-expiry` say how these are). A process in a container
     /// takes `mapreduce.launch-latency` and `jvm-start`.
     pub struct SparkYarn {
@@ -36,13 +46,20 @@ section! {
         /// What an executor's container has beside `executor-memory` (`spark.executor.memoryOverhead`). Left out: a
         /// tenth of `executor-memory`, and at least 384 MiB.
         executor_memory_overhead: Option<Bytes> = None, OVERHEADS;
-        /// Memory of the ApplicationMaster (`spark.yarn.am.memory`).
+        /// Where its driver runs (`spark.submit.deployMode`).
+        deploy_mode: SparkDeployMode = SparkDeployMode::Client;
+        /// Memory of the ApplicationMaster (`spark.yarn.am.memory`); in cluster mode the driver's
+        /// (`spark.driver.memory`).
         am_memory: Bytes = Bytes::from_mib(512), Bytes::from_mib(1)..=Bytes::from_mib(1 << 29);
-        /// What its container has beside that (`spark.yarn.am.memoryOverhead`). Left out: a tenth of `am-memory`, and
-        /// at least 384 MiB.
+        /// What its container has beside that (`spark.yarn.am.memoryOverhead`, in cluster mode
+        /// `spark.driver.memoryOverhead`). Left out: a tenth of `am-memory`, and at least 384 MiB.
         am_memory_overhead: Option<Bytes> = None, OVERHEADS;
-        /// Cores of the ApplicationMaster's container (`spark.yarn.am.cores`).
+        /// Cores of the ApplicationMaster's container (`spark.yarn.am.cores`, in cluster mode `spark.driver.cores`).
         am_cores: u32 = 1, 1..=4_096;
+        /// Work of the ApplicationMaster from the start of its process until it registers, beyond
+        /// `mapreduce.jvm-start`: in cluster mode the program's, until it has its SparkContext. Then it asks for
+        /// containers.
+        am_start: Time = Time::ZERO, Time::ZERO..=Time::from_secs(86_400);
         /// ApplicationMasters that the application may lose before it fails, the last included
         /// (`spark.yarn.maxAppAttempts`, `yarn.resourcemanager.am.max-attempts`).
         max_attempts: u32 = 2, 1..=1_000;

@@ -202,12 +202,13 @@ fn convert_table(table: DeTable<'_>, source: usize, text: &str) -> Value {
     Value::Table(entries)
 }
 
-/// A list of tables that is written with a table on a line: a plan has thousands of attempts.
-const LINES: &str = "job.plan.attempt";
+/// Lists of tables that are written with a table on a line: a plan has thousands of attempts.
+const LINES: [&str; 2] = ["job.plan.attempt", "spark.stage.attempt"];
 
 /// Writes a table as TOML text: plain values first, then sub-tables with their header.
 pub fn print(entries: &[Entry], path: &str, out: &mut String) {
-    let is_lines = |entry: &Entry| LINES.strip_prefix(path).and_then(|rest| rest.strip_prefix('.')) == Some(&entry.key);
+    let is_of = |lines: &str, key: &str| lines.strip_prefix(path).and_then(|rest| rest.strip_prefix('.')) == Some(key);
+    let is_lines = |entry: &Entry| LINES.iter().any(|lines| is_of(lines, &entry.key));
     let is_block = |entry: &Entry| match &entry.tree.value {
         Value::Table(_) => true,
         Value::Array(items) => {

@@ -1,7 +1,8 @@
 //! The `ApplicationMaster` of an application on YARN: when it speaks to the ResourceManager, for how many containers it
 //! asks, and what it does with those that it is given (`ApplicationMaster`, `YarnAllocator`).
 //!
-//! In client mode it is the `ExecutorLauncher`: the driver is elsewhere, and tells it which executors are of no use.
+//! In client mode it is the `ExecutorLauncher`: the driver is elsewhere, and tells it which executors are of no use. In
+//! cluster mode it tells so within its process, which takes a message of the loopback here.
 
 use crate::application::{Errand, Spark};
 use crate::driver::MESSAGE;
@@ -59,8 +60,11 @@ impl Spark {
     /// last executor, and says where it is (`RetrieveLastAllocatedExecutorId`, `RegisterClusterManager`).
     pub(crate) fn on_registered(&mut self, platform: &mut Platform, container: ContainerId) {
         let Some(on_yarn) = self.config.yarn else { return };
-        let (node, master) = (platform.yarn.container(container).node, platform.ctx.nodes.master());
-        let driver = platform.ctx.drive_open(node, master, Service::SparkDriver);
+        let node = platform.yarn.container(container).node;
+        if on_yarn.in_cluster {
+            self.driver_comes(platform, node);
+        }
+        let driver = platform.ctx.drive_open(node, self.driver_node(platform), Service::SparkDriver);
         self.yarn.is_running = true;
         self.yarn.master = Some(AppMaster::new((container, node), driver, on_yarn.initial_allocation));
         self.tell_from_master(platform, Step::Hello(driver));

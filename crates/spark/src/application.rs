@@ -44,6 +44,7 @@ pub(crate) enum Errand {
     Launch(usize),
     Status(usize),
     Failed(usize, Option<usize>),
+    Threw(usize),
     Kill(usize),
     Killed(usize),
     /// On YARN: what leads to executors, and from them.
@@ -75,6 +76,8 @@ pub(crate) enum Errand {
     Written(usize),
     HdfsRead(usize),
     HdfsWrite(usize),
+    /// A task will not succeed, and ends.
+    Fails(usize),
 }
 
 /// An application.
@@ -243,6 +246,8 @@ impl Spark {
             Errand::DriverWorked => self.on_driver_worked(platform),
             Errand::Status(task) => self.do_next(platform, Work::Status(task)),
             Errand::Failed(task, address) => self.do_next(platform, Work::Failed(task, address)),
+            Errand::Fails(task) => self.on_fails(platform, task),
+            Errand::Threw(task) => self.do_next(platform, Work::Threw(task)),
             Errand::Kill(task) => self.on_kill(platform, task),
             Errand::Killed(task) => self.do_next(platform, Work::Killed(task)),
             Errand::Ask(executor, stage) => self.do_next(platform, Work::Answer(executor, stage)),

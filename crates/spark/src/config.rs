@@ -52,6 +52,10 @@ pub struct Config {
     /// Which partitions of joins are split for stages in adaptive execution (`spark.sql.adaptive.skewJoin.enabled`); none
     /// where they are not.
     pub skew: Option<Skew>,
+    /// Attempts at a task that fail before its job does (`spark.task.maxFailures`, 4).
+    pub max_task_failures: u32,
+    /// Whether the program goes on with its next job when one has failed.
+    pub catches_failures: bool,
     /// How partitions of shuffles are joined for stages in adaptive execution
     /// (`spark.sql.adaptive.coalescePartitions.enabled`); none where they are not.
     pub coalesce: Option<Coalesce>,
@@ -88,6 +92,8 @@ impl Default for Config {
             launch_cost: Time::from_us(500),
             status_cost: Time::from_us(500),
             speculation: None,
+            max_task_failures: 4,
+            catches_failures: false,
             advisory_size: Bytes::from_mib(64),
             skew: Some(Skew::default()),
             coalesce: Some(Coalesce::default()),
@@ -100,6 +106,15 @@ impl Default for Config {
     }
 }
 
+/// A time from the submission of a job on, or from the start of the run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Moment {
+    /// The job.
+    pub job: Option<usize>,
+    /// How long after.
+    pub after: Time,
+}
+
 /// An executor that comes and goes when it is said to, as a recorded one did.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Listed {
@@ -108,9 +123,9 @@ pub struct Listed {
     /// Its cores, which are tasks at once.
     pub cores: u32,
     /// When its process is up.
-    pub from: Time,
+    pub from: Moment,
     /// From when on it may go; none for one that stays.
-    pub until: Option<Time>,
+    pub until: Option<Moment>,
     /// Whether it is lost then, with its files. Else it is given back when it is idle.
     pub lost: bool,
 }
@@ -227,6 +242,20 @@ pub struct StageSpec {
     pub broadcast: Bytes,
     /// The part of a task's work that is done while its bytes come in; the rest follows.
     pub streamed: f64,
+    /// Attempts at its tasks that do not succeed, of each task the first ones.
+    pub failing: Vec<Failing>,
+}
+
+/// An attempt at a task that does not succeed, as a recorded one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Failing {
+    /// Its task.
+    pub task: usize,
+    /// How long after its start on its executor it ends.
+    pub after: Time,
+    /// Whether it cannot fetch what it reads of a shuffle, rather than fail by itself; if so, on which node an executor has
+    /// lost its shuffle files. None there: the driver does not know where the output is.
+    pub fetch: Option<Option<NodeId>>,
 }
 
 /// A task of a stage.

@@ -28,6 +28,8 @@ pub enum Work {
     Killed(usize),
     /// Takes the end of a task that could not fetch from an executor.
     Failed(usize, Option<usize>),
+    /// Takes the end of a task that threw an exception.
+    Threw(usize),
     /// Tells an executor where the output is that a stage reads.
     Answer(usize, usize),
 }
@@ -43,6 +45,7 @@ impl Spark {
     /// A job's action runs now.
     pub(crate) fn on_job_due(&mut self, platform: &mut Platform, job: usize) {
         self.jobs[job].submit = Some(platform.ctx.now);
+        self.listed_after(platform, Some(job));
         self.ready_stages(platform);
         // A job without stages is over at once.
         self.end_job(platform);
@@ -75,7 +78,8 @@ impl Spark {
     /// Whether a stage has to run, and is not with the scheduler or about to be submitted anew.
     fn is_wanted(&self, number: usize) -> bool {
         let stage = &self.stages[number];
-        let of_job = stage.spec.job == self.job || stage.is_needed;
+        let is_submitted = || self.jobs[stage.spec.job].submit.is_some();
+        let of_job = stage.spec.job == self.job && is_submitted() || stage.is_needed;
         of_job && !stage.is_done() && !stage.is_active && !self.failed.contains(&number)
     }
 
@@ -83,7 +87,9 @@ impl Spark {
     fn want_parents(&mut self, number: usize) {
         for parent in self.parents_wanted(number).to_vec() {
             let stage = &mut self.stages[parent];
-            if stage.is_done() && !stage.lost.is_empty() {
+            // Or they never were, as their job failed.
+            let never = !stage.is_done() && stage.spec.job < self.job && !stage.is_needed;
+            if never || stage.is_done() && !stage.lost.is_empty() {
                 (stage.record.finish, stage.is_needed) = (None, true);
                 self.want_parents(parent);
             }
@@ -92,6 +98,10 @@ impl Spark {
 
     /// The tasks of a stage are handed to the scheduler.
     pub(crate) fn on_stage_due(&mut self, platform: &mut Platform, number: usize) {
+        // Its job may have failed meanwhile.
+        if !self.stages[number].is_active || self.stages[number].set.is_some() {
+            return;
+        }
         let preferred: Vec<Vec<NodeId>> =
             (0..self.stages[number].spec.tasks.len()).map(|task| self.preferred(platform, number, task)).collect();
         let mut set = TaskSet::new(platform.ctx.now, &preferred, self.config.locality_wait);
@@ -261,13 +271,13 @@ impl Spark {
         let Some(work) = self.thread.queue.front() else { return };
         let cost = match work {
             Work::Launch(_) | Work::Answer(..) => self.config.launch_cost,
-            Work::Status(_) | Work::Failed(..) | Work::Killed(_) => self.config.status_cost,
+            Work::Status(_) | Work::Failed(..) | Work::Threw(_) | Work::Killed(_) => self.config.status_cost,
             Work::Kill(_) => Time::ZERO,
         };
         self.thread.busy = true;
         let errand = self.errands.send(Errand::DriverWorked);
-        let master = platform.ctx.nodes.master();
-        platform.ctx.drive_compute(master, cost.max(Time::from_ps(1)), errand);
+        let node = self.driver_node(platform);
+        platform.ctx.drive_compute(node, cost.max(Time::from_ps(1)), errand);
     }
 
     /// The driver's thread is done with a message.
@@ -284,6 +294,7 @@ impl Spark {
                 self.tell(platform, to, Bytes::new(MESSAGE), Errand::Kill(task));
             }
             Some(Work::Killed(task)) => self.on_killed(platform, task),
+            Some(Work::Threw(task)) => self.on_threw(platform, task),
             Some(Work::Failed(task, address)) => self.on_fetch_failed(platform, task, address),
             Some(Work::Answer(executor, stage)) => {
                 self.tell(platform, executor, self.statuses(stage), Errand::Answer(executor, stage));

@@ -15,6 +15,7 @@ mod config;
 mod driver;
 mod errand;
 mod executor;
+mod failing;
 pub mod fetch;
 mod listed;
 mod loss;
@@ -39,7 +40,9 @@ pub use application::Spark;
 pub use blocks::Sent;
 pub use broadcast::Spread;
 pub use cache::Kept;
-pub use config::{Coalesce, Config, JobSpec, Level, Listed, Place, Skew, Speculation, StageSpec, TaskSpec};
+pub use config::{
+    Coalesce, Config, Failing, JobSpec, Level, Listed, Moment, Place, Skew, Speculation, StageSpec, TaskSpec,
+};
 pub use record::{Exchange, ExecutorRecord, JobRecord, StageRecord, TaskEnd, TaskRecord};
 pub use task_set::Locality;
 pub use yarn::OnYarn;

@@ -23,8 +23,6 @@ pub const RETRY_WAIT: Time = Time::from_secs(5);
 pub const UNANSWERED: Time = Time::from_secs(120);
 /// How long the driver waits for further failures of stages before it submits them again (`RESUBMIT_TIMEOUT`).
 const RESUBMIT: Time = Time::from_ms(200);
-/// Failures of a task that its stage stands (`spark.task.maxFailures`).
-const MAX_TASK_FAILURES: u32 = 4;
 /// Failures of a stage in a row that its job stands (`spark.stage.maxConsecutiveAttempts`).
 const MAX_STAGE_FAILURES: u32 = 4;
 
@@ -35,7 +33,7 @@ impl Spark {
         if self.is_finished() {
             return;
         }
-        if node == platform.ctx.nodes.master() {
+        if node == self.driver_node(platform) || node == platform.ctx.nodes.master() {
             return self.fail(platform, "the driver's node has gone down".to_owned());
         }
         let now = platform.ctx.now;
@@ -189,7 +187,7 @@ impl Spark {
             stage.failed_in_a_row += 1;
             if stage.failed_in_a_row >= MAX_STAGE_FAILURES {
                 let reason = format!("stage {}: shuffle output could not be fetched 4 times in a row", stage.spec.name);
-                return self.fail(platform, reason);
+                return self.abort(platform, reason);
             }
             if self.failed.is_empty() {
                 let errand = self.errands.send(Errand::Resubmit);
@@ -207,7 +205,7 @@ impl Spark {
     }
 
     /// Outputs of an executor are there no more.
-    fn unregister(&mut self, platform: &Platform, executor: usize) {
+    pub(crate) fn unregister(&mut self, platform: &Platform, executor: usize) {
         for number in 0..self.stages.len() {
             let stage = &self.stages[number];
             if !stage.has_readers {
@@ -233,7 +231,7 @@ impl Spark {
     }
 
     /// A task of a stage has to run anew, if the stage's tasks are with the scheduler.
-    fn wait_again(&mut self, platform: &Platform, number: usize, index: usize) {
+    pub(crate) fn wait_again(&mut self, platform: &Platform, number: usize, index: usize) {
         let preferred = self.preferred(platform, number, index);
         if let Some(set) = &mut self.stages[number].set {
             set.add(index, &preferred);
@@ -266,21 +264,12 @@ impl Spark {
                 continue;
             }
             (record.finish, record.ended) = (Some(platform.ctx.now), TaskEnd::ExecutorLost);
-            let (number, index, attempt) = (record.stage, record.index, record.attempt);
             self.tasks[id].is_over = true;
-            let stage = &mut self.stages[number];
-            if attempt != stage.record.attempts || !stage.is_active || stage.has(index) {
-                continue;
-            }
-            let failures = stage.failures.entry(index).or_insert(0);
-            *failures += u32::from(counts);
-            if *failures >= MAX_TASK_FAILURES {
-                let reason =
-                    format!("stage {}: a task has failed {failures} times, with its executors", stage.spec.name);
-                return self.fail(platform, reason);
-            }
-            if !stage.attempts.of(index).any(|id| self.tasks[id].record.ended == TaskEnd::Running) {
-                self.wait_again(platform, number, index);
+            // What was to fail has, if its executor is lost a moment before.
+            let counts = counts || self.tasks[id].failing.is_some();
+            self.try_again_task(platform, id, counts);
+            if self.is_finished() {
+                return;
             }
         }
         self.recompute_levels();

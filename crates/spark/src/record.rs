@@ -9,8 +9,10 @@ use units::{Bytes, Time};
 pub struct JobRecord {
     /// When the action submitted it.
     pub submit: Option<Time>,
-    /// When its last stage was done.
+    /// When its last stage was done, or it failed.
     pub finish: Option<Time>,
+    /// Whether it failed: the program went on with the next one.
+    pub failed: bool,
 }
 
 /// An executor.
@@ -53,6 +55,8 @@ pub enum TaskEnd {
     Running,
     /// It is done.
     Success,
+    /// It threw an exception.
+    Failed,
     /// It could not fetch what it reads of a shuffle.
     FetchFailed,
     /// Its executor was lost.
@@ -67,6 +71,7 @@ impl TaskEnd {
         match self {
             Self::Running => "",
             Self::Success => "Success",
+            Self::Failed => "ExceptionFailure",
             Self::FetchFailed => "FetchFailed",
             Self::ExecutorLost => "ExecutorLostFailure",
             Self::Killed => "TaskKilled",

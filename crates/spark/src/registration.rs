@@ -21,8 +21,7 @@ pub enum Step {
 impl Spark {
     /// An executor that has a connection to the driver, and no core yet.
     pub(crate) fn add_executor(&mut self, platform: &mut Platform, node: NodeId) -> usize {
-        let master = platform.ctx.nodes.master();
-        let driver = platform.ctx.drive_open(node, master, Service::SparkDriver);
+        let driver = platform.ctx.drive_open(node, self.driver_node(platform), Service::SparkDriver);
         let number = self.executors.len();
         self.executors.push(Executor::new(node, self.config.cores, driver));
         self.cache.add(self.config.storage_memory);

@@ -66,15 +66,17 @@ impl Spark {
 
     /// A task begins to run.
     fn begin(&mut self, platform: &mut Platform, id: usize) {
-        let record = self.tasks[id].record;
-        let stage = &self.stages[record.stage];
-        // Partitions that nobody has are computed as the stages did that should have kept them.
-        let (computed, kept) = stage.lineage.split_at(self.tasks[id].missing);
-        let parents = stage.parents_behind(computed.len());
+        let (record, missing) = (self.tasks[id].record, self.tasks[id].missing);
+        let parents = self.stages[record.stage].parents_behind(missing);
         if parents.iter().any(|parent| !self.stages[*parent].is_available()) {
             // The driver has unregistered what its executor asks for (`MetadataFetchFailedException`).
             return self.fetch_failed(platform, id, None);
         }
+        self.may_fail(platform, id);
+        let stage = &self.stages[record.stage];
+        // Partitions that nobody has are computed as the stages did that should have kept them.
+        let (computed, kept) = stage.lineage.split_at(missing);
+        let parents = stage.parents_behind(missing);
         let files = computed.last().filter(|_| kept.is_empty()).map_or(stage, |root| &self.stages[root.stage]);
         let input = files.spec.tasks[record.index].input;
         let of = |ancestor: &Ancestor| self.stages[ancestor.stage].spec.tasks[record.index];
@@ -107,6 +109,9 @@ impl Spark {
             }
         }
         task.record.start.get_or_insert(platform.ctx.now);
+        if let Some(failing) = task.failing {
+            task.work = work.max(failing.after);
+        }
         (task.expected, task.incoming) = (expected, expected);
         let start = if executor.warm.is_empty() { self.config.executor_start } else { Time::ZERO };
         let warm_up = if executor.warm.contains(&record.stage) { Time::ZERO } else { stage.spec.warm_up };
@@ -152,6 +157,10 @@ impl Spark {
             let stage = &self.stages[record.stage].spec;
             let (spec, streamed) = (stage.tasks[record.index], stage.streamed);
             let node = record.node;
+            if task.failing.is_some() && task.step == Step::Rest {
+                // It ends before it has a result.
+                return;
+            }
             if task.step > Step::Stream {
                 task.step = match task.step {
                     Step::Stream | Step::Rest => Step::Keep,

@@ -1,6 +1,6 @@
 //! A stage in the course of a run.
 
-use crate::config::StageSpec;
+use crate::config::{Failing, StageSpec};
 use crate::reads::Adapted;
 use crate::record::{Exchange, StageRecord};
 use crate::shuffle::{Outputs, Partition};
@@ -8,7 +8,7 @@ use crate::speculation::Attempts;
 use crate::task_set::TaskSet;
 use hadoop::NodeId;
 use hadoop::hdfs::BlockId;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use units::Bytes;
 
 /// A stage whose data set another may have to compute anew: it keeps what that one reads, or what such a stage has read.
@@ -50,6 +50,8 @@ pub struct Stage {
     pub lost: BTreeSet<usize>,
     /// What speculation goes by, where it is on.
     pub attempts: Attempts,
+    /// By task: attempts that are still to fail, as planned.
+    pub failing: BTreeMap<usize, VecDeque<Failing>>,
     /// By task: attempts in its stage's current one that have failed.
     pub failures: BTreeMap<usize, u32>,
     /// How often in a row it has failed as outputs could not be fetched.
@@ -89,6 +91,7 @@ impl Stage {
             has_readers: false,
             lost: BTreeSet::new(),
             attempts: Attempts::default(),
+            failing: BTreeMap::new(),
             failures: BTreeMap::new(),
             failed_in_a_row: 0,
             no_rejects: true,
@@ -97,6 +100,9 @@ impl Stage {
             books: spec.parents.iter().map(books).collect(),
             spec,
         };
+        for failing in &stage.spec.failing {
+            stage.failing.entry(failing.task).or_default().push_back(*failing);
+        }
         stage.resize(parents);
         stage
     }

@@ -6,6 +6,7 @@
 
 use crate::application::{Errand, Spark};
 use crate::driver::MESSAGE;
+use crate::listed::Progress;
 use des::RandomStream;
 use hadoop::{ConnId, End, NodeId, Platform, Service};
 use std::cmp::Reverse;
@@ -54,14 +55,14 @@ pub struct Standalone {
     /// When the Master first looks for Workers that it has not heard of; it began before the application.
     phase: Time,
     workers: Vec<Worker>,
-    /// By place in the list of executors, where there is one: its number since it has come.
-    pub(crate) come: Vec<Option<usize>>,
+    /// Of executors that are listed.
+    pub(crate) listed: Vec<Progress>,
 }
 
 impl Standalone {
     pub fn new(seed: u64) -> Self {
         let phase = RandomStream::new(seed, "spark-master", 0).below(WORKER_TIMEOUT.as_ps());
-        Self { phase: Time::from_ps(phase), workers: Vec::new(), come: Vec::new() }
+        Self { phase: Time::from_ps(phase), workers: Vec::new(), listed: Vec::new() }
     }
 
     /// When the Master drops a Worker whose node crashes now: at the first of its looks that finds it silent for longer
@@ -231,7 +232,7 @@ impl Spark {
         if self.executors.iter().all(|executor| executor.is_lost)
             && !self.standalone.workers.iter().any(will_have)
             && platform.ctx.now >= self.config.returns
-            && !self.come_later(platform.ctx.now)
+            && !self.come_later()
         {
             self.fail(platform, "all executors are lost, and none takes their place".to_owned());
         }

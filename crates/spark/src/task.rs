@@ -1,6 +1,7 @@
 //! A task on its executor: bytes come in, work is done on them, and its output leaves.
 
 use crate::cache::Source;
+use crate::config::Failing;
 use crate::fetch::Fetches;
 use crate::record::TaskRecord;
 use crate::shuffle::MapOutput;
@@ -77,6 +78,8 @@ pub struct Task {
     pub is_over: bool,
     /// The driver wants its end: another attempt at it was first.
     pub is_killed: bool,
+    /// It will not succeed, as was planned.
+    pub failing: Option<Failing>,
     /// Something is under way on which the step waits.
     pub busy: bool,
     /// All of its work.
@@ -130,6 +133,7 @@ impl Task {
             step: Step::Stream,
             is_over: false,
             is_killed: false,
+            failing: None,
             busy: false,
             work: Time::ZERO,
             working: None,

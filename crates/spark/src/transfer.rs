@@ -49,7 +49,7 @@ impl Spark {
     /// The connection of an executor to another, or to the driver's block manager: one, which stays
     /// (`spark.shuffle.io.numConnectionsPerPeer`, 1).
     pub(crate) fn peer(&mut self, platform: &mut Platform, from: usize, to: usize) -> ConnId {
-        let other = self.executors.get(to).map_or(platform.ctx.nodes.master(), |executor| executor.node);
+        let other = self.executors.get(to).map_or(self.driver_node(platform), |executor| executor.node);
         let node = self.executors[from].node;
         let open = || platform.ctx.drive_open(node, other, Service::SparkBlocks);
         *self.executors[from].peers.entry(to).or_insert_with(open)

@@ -1,5 +1,5 @@
-//! An application on YARN, in client mode: its driver on the master, its `ApplicationMaster` and its executors in
-//! containers, which come and go. Here is what the driver sees of them, and their processes on their nodes; what the
+//! An application on YARN: its driver on the master or, in cluster mode, in the container of its `ApplicationMaster`; that
+//! and its executors in containers, which come and go. Here is what the driver sees of them, and their processes on their nodes; what the
 //! `ApplicationMaster` does is in [`crate::app_master`].
 
 use crate::app_master::AppMaster;
@@ -39,6 +39,10 @@ pub struct OnYarn {
     /// What the container of its `ApplicationMaster` holds: `spark.yarn.am.memory` and `spark.yarn.am.memoryOverhead`,
     /// `spark.yarn.am.cores`.
     pub master: Resources,
+    /// Whether the driver runs in that container (`spark.submit.deployMode`).
+    pub in_cluster: bool,
+    /// Work of the `ApplicationMaster` from the start of its process until it registers, beyond that of any process.
+    pub master_start: Time,
     /// `ApplicationMaster`s that it may lose before it fails, the last included
     /// (`yarn.resourcemanager.am.max-attempts`, 2).
     pub max_attempts: u32,
@@ -66,6 +70,8 @@ impl Default for OnYarn {
             instances: 2,
             executor: container(1_024 + 384),
             master: container(512 + 384),
+            in_cluster: false,
+            master_start: Time::ZERO,
             max_attempts: 2,
             heartbeat: Time::from_secs(3),
             initial_allocation: Time::from_ms(200),
@@ -119,7 +125,9 @@ pub struct Yarn {
     pub master: Option<AppMaster>,
     /// The ResourceManager says that it runs.
     pub is_running: bool,
-    /// When the driver asked for it.
+    /// In cluster mode: where the driver runs.
+    pub driver: Option<NodeId>,
+    /// When the driver asked for it, or, in cluster mode, was there itself.
     submitted: Time,
     /// When the first `ApplicationMaster` spoke to the driver, and when the program could go on.
     came: Option<Time>,
@@ -143,7 +151,17 @@ impl Spark {
         let racks = 0..count(platform.ctx.nodes.len());
         self.racks = racks.map(|node| platform.ctx.nodes.rack(NodeId(node))).collect();
         self.step_at(platform, platform.ctx.now, Step::Submit);
-        self.step_at(platform, platform.ctx.now + REPORT, Step::Look);
+        if !on_yarn.in_cluster {
+            self.step_at(platform, platform.ctx.now + REPORT, Step::Look);
+        }
+    }
+
+    /// In cluster mode: the driver is there, with its `ApplicationMaster` on a node.
+    pub(crate) fn driver_comes(&mut self, platform: &mut Platform, node: NodeId) {
+        if self.yarn.driver.replace(node).is_none() {
+            self.yarn.submitted = platform.ctx.now;
+            self.step_at(platform, platform.ctx.now + LOOK, Step::Look);
+        }
     }
 
     fn step_at(&mut self, platform: &mut Platform, at: Time, step: Step) {
@@ -211,6 +229,11 @@ impl Spark {
     }
 
     // === The driver ===
+
+    /// Where it runs.
+    pub(crate) fn driver_node(&self, platform: &Platform) -> NodeId {
+        self.yarn.driver.unwrap_or_else(|| platform.ctx.nodes.master())
+    }
 
     /// The program goes on when the application runs and enough of its executors are registered, or after a time
     /// without these (`waitForApplication`, `isReady`).
@@ -309,9 +332,10 @@ impl Spark {
     fn on_container_launched(&mut self, platform: &mut Platform, container: ContainerId) {
         let Some(process) = self.yarn.processes.get_mut(&container) else { return };
         let errand = self.errands.send(Errand::Yarn(Step::Up(container)));
-        let node = platform.yarn.container(container).node;
-        process.starts =
-            Some(platform.ctx.drive_compute(node, self.config.process_start.max(Time::from_ps(1)), errand));
+        let (node, role) = (platform.yarn.container(container).node, platform.yarn.container(container).role);
+        let more = self.config.yarn.filter(|_| role == Role::Master).map_or(Time::ZERO, |of| of.master_start);
+        let work = self.config.process_start.saturating_add(more).max(Time::from_ps(1));
+        process.starts = Some(platform.ctx.drive_compute(node, work, errand));
     }
 
     /// A process is up: the `ApplicationMaster` registers with the ResourceManager, an executor with the driver.

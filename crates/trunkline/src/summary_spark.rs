@@ -65,6 +65,15 @@ pub fn of_spark(text: &mut String, spark: &SparkApplication, screen: &Screen) {
     if spark.lost > 0 {
         line(text, screen, &losses(spark));
     }
+    let failed = spark.tasks.iter().filter(|task| task.ended == SparkTaskEnd::Failed).count();
+    if failed > 0 {
+        let jobs = spark.jobs.iter().filter(|job| job.failed).count();
+        line(
+            text,
+            screen,
+            &format!("attempts at tasks that failed: {failed}; jobs that did, and were followed: {jobs}"),
+        );
+    }
     let (driver, executors) = (spark.broadcast_from_driver, spark.broadcast_from_executors);
     if driver + executors > Bytes::ZERO {
         line(text, screen, &format!("broadcast: {driver:.1} from the driver, {executors:.1} from other executors"));

@@ -241,6 +241,15 @@ pub struct EndReason {
     pub loss: Option<String>,
     #[serde(rename = "Message")]
     pub message: Option<String>,
+    /// Of what could not be fetched, by whom it was kept.
+    #[serde(rename = "Block Manager Address")]
+    pub keeper: Option<Keeper>,
+}
+
+#[derive(Deserialize)]
+pub struct Keeper {
+    #[serde(default, rename = "Executor ID")]
+    pub executor: Option<String>,
 }
 
 #[derive(Deserialize)]

@@ -71,8 +71,11 @@ pub fn slots(of: &Application, cores: u32) -> u32 {
 pub struct Course<'a> {
     /// In the order in which they came, each with when it came and went.
     executors: Vec<(&'a Executor, i64, Option<i64>)>,
-    /// From the first job's submission to the last one's end.
-    jobs: (i64, i64),
+    /// How many tasks each runs at once.
+    slots: Vec<u32>,
+    /// When jobs, as a scenario has them, were submitted, and when the last one ended.
+    submits: Vec<i64>,
+    last: i64,
     /// Whether some came after the first task's launch, or went before the end.
     pub changes: bool,
     /// Whether hosts had different numbers of them, or they had different numbers of cores.
@@ -80,9 +83,11 @@ pub struct Course<'a> {
 }
 
 impl<'a> Course<'a> {
-    /// Of a log with jobs from the first submission to the last end. An executor was there while tasks ran on it that
-    /// ended well, whatever its own events say; and one was there until the end.
-    pub fn new(of: &'a Application, (first, last): (i64, i64)) -> Self {
+    /// Of a log with jobs that were submitted at these times, in their order, and of which the last one ended then. An
+    /// executor was there while tasks ran on it that ended well, whatever its own events say; and one was there until the
+    /// end.
+    pub fn new(of: &'a Application, submits: Vec<i64>, last: i64) -> Self {
+        let first = submits.first().copied().unwrap_or(0);
         let mut ran: BTreeMap<&str, (i64, i64)> = BTreeMap::new();
         for task in of.tasks.iter().filter(|task| task.end == TaskEnd::Succeeded) {
             let finish = task.finish_ms.unwrap_or(task.launch_ms);
@@ -123,7 +128,8 @@ impl<'a> Course<'a> {
         let each = by_host.values().next().copied().unwrap_or(0);
         let differ = by_host.values().any(|count| *count != each)
             || executors.iter().any(|(executor, ..)| executor.cores != cores);
-        Self { executors, jobs: (first, last), changes, differ }
+        let slots = executors.iter().map(|(executor, ..)| slots(of, executor.cores)).collect();
+        Self { executors, slots, submits, last, changes, differ }
     }
 
     /// Their hosts.
@@ -136,11 +142,22 @@ impl<'a> Course<'a> {
         self.executors.len()
     }
 
+    /// What they had for tasks between two times, in milliseconds of a task: as a scenario has them, from the start on
+    /// where they do not come and go.
+    pub fn slots_between(&self, from: i64, to: i64) -> f64 {
+        let there = |(_, added, removed): &(&Executor, i64, Option<i64>)| {
+            let added = if self.changes { *added } else { from };
+            (removed.unwrap_or(i64::MAX).min(to) - from.max(added)).max(0) as f64
+        };
+        self.executors.iter().zip(&self.slots).map(|(executor, slots)| there(executor) * f64::from(*slots)).sum()
+    }
+
     /// The most tasks at once of all executors on a host, and the most executors.
     pub fn most_on_a_host(&self, of: &Application) -> (u32, u32) {
         let mut changes: BTreeMap<&str, Vec<(i64, i64, i64)>> = BTreeMap::new();
         for (executor, added, removed) in &self.executors {
-            let (from, slots) = ((*added).max(self.jobs.0), i64::from(slots(of, executor.cores)));
+            let (from, slots) =
+                ((*added).max(self.submits.first().copied().unwrap_or(0)), i64::from(slots(of, executor.cores)));
             let of_host = changes.entry(&executor.host).or_default();
             of_host.push((from, slots, 1));
             of_host.extend(removed.map(|removed| (removed.max(from + 1), -slots, -1)));
@@ -158,20 +175,31 @@ impl<'a> Course<'a> {
         (whole(most.0), whole(most.1))
     }
 
-    /// Each as a scenario has it, on the workers of these numbers, with times from the first job's submission on.
+    /// A time, as a scenario has it: from the submission of the last job before it on; from the start of the run before the
+    /// first.
+    fn moment(&self, at: i64) -> (Option<u32>, Time) {
+        match self.submits.partition_point(|submit| *submit <= at) {
+            0 => (None, Time::ZERO),
+            place => (Some(units::count(place - 1)), ms(at - self.submits[place - 1])),
+        }
+    }
+
+    /// Each as a scenario has it, on the workers of these numbers.
     pub fn listed(&self, of: &Application, hosts: &BTreeMap<String, u32>) -> Vec<SparkExecutor> {
-        let (first, last) = self.jobs;
         let most = self.executors.iter().map(|(executor, ..)| slots(of, executor.cores)).max();
         let as_listed = |(executor, added, removed): &(&Executor, i64, Option<i64>)| {
-            let from = ms(added - first);
-            let went = removed.filter(|removed| *removed < last);
+            let (job, from) = self.moment(*added);
+            // Not within the millisecond in which it came.
+            let went =
+                removed.filter(|removed| *removed < self.last).map(|removed| self.moment(removed.max(added + 1)));
             let slots = slots(of, executor.cores);
             SparkExecutor {
                 node: node_name(hosts.get(&executor.host).copied().unwrap_or(1)),
                 cores: (Some(slots) != most).then_some(slots),
                 from,
-                // Within the millisecond in which it came.
-                until: went.map(|removed| ms(removed - first).max(from + Time::from_ms(1))),
+                job,
+                until: went.map(|(_, until)| until.max(Time::from_ms(1))),
+                until_job: went.and_then(|(job, _)| job),
                 lost: went.is_some() && !is_given_back(&executor.reason),
             }
         };
@@ -180,7 +208,7 @@ impl<'a> Course<'a> {
 
     /// How many were lost before the end, and how many given back.
     pub fn went(&self) -> (usize, usize) {
-        let went = self.executors.iter().filter(|(.., removed)| removed.is_some_and(|at| at < self.jobs.1));
+        let went = self.executors.iter().filter(|(.., removed)| removed.is_some_and(|at| at < self.last));
         let (mut lost, mut back) = (0, 0);
         for (executor, ..) in went {
             *if is_given_back(&executor.reason) { &mut back } else { &mut lost } += 1;

@@ -111,11 +111,13 @@ pub fn import(of: &Application, cluster: Option<(&str, &str)>) -> Result<SparkIm
     }
     let (mut scenario, spark) = base(cluster)?;
     let last = groups.iter().map(|group| group.finish).max().unwrap_or(groups[0].submit);
-    let course = Course::new(of, (groups[0].submit, last));
+    let course = Course::new(of, groups.iter().map(|group| group.submit).collect(), last);
     let hosts = machines(of, &course, &mut scenario);
     let mut spark = settings(of, &course, spark, &mut notes);
     let mut recorded = SparkRecorded::default();
-    let mut ran = Ran::of(of, Machines::new(of, &shared(&scenario), &hosts));
+    let mut ran = Ran::of(of, Machines::new(of, &shared(&scenario), &hosts), (&course, &hosts));
+    let failed = groups.iter().filter(|group| group.failed).count();
+    (spark.task_max_failures, spark.catches_failures) = (ran.max_failures, failed > 0);
     ran.readers = kept::readers(&groups, &ran);
     if !ran.readers.is_empty() {
         kept::settings(of, &mut spark, &mut notes);
@@ -312,7 +314,7 @@ fn executors(
         let yarn = if is_yarn { ", without YARN's ResourceManager, whose grants are in these times" } else { "" };
         notes.push(format!(
             "its executors came and went: {count} in all, of which {lost} were lost and {back} given back. They come and go \
-             at the recorded times ([[spark.executor]]){yarn}, however long jobs take here"
+             as long after jobs are submitted as they did there ([[spark.executor]]){yarn}"
         ));
     }
     is_listed

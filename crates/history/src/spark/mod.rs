@@ -8,6 +8,7 @@
 mod codec;
 mod event;
 mod executors;
+mod failed;
 mod import;
 mod kept;
 mod log;
@@ -222,6 +223,8 @@ pub struct Task {
     pub finish_ms: Option<i64>,
     /// How it ended.
     pub end: TaskEnd,
+    /// The executor from which it could not fetch; none where that is not recorded.
+    pub keeper: Option<Arc<str>>,
     /// Why, in Spark's words, shortened; empty if it succeeded.
     pub error: String,
     /// What it used; zero where that is not recorded, as for attempts that were lost.

@@ -174,7 +174,10 @@ impl LogReader {
                 };
                 let (how, error) = ended(&end.reason);
                 self.memory.take(error.len())?;
+                let keeper = end.reason.keeper.as_ref().and_then(|keeper| keeper.executor.as_deref());
+                let keeper = keeper.map(|executor| self.memory.name(executor)).transpose()?;
                 self.application.tasks.push(Task {
+                    keeper,
                     result_ms: (end.info.result > 0).then_some(end.info.result),
                     finish_ms: Some(end.info.finish.max(fresh.launch_ms)),
                     end: how,

@@ -1,17 +1,23 @@
 //! Stages of an application that ran, and each as a scenario has it.
 
-use super::executors::slots;
+use super::executors::Course;
+use super::failed::{Aborted, Failed, attempt, max_failures};
 use super::work::{Counted, Machines, Starts, Works};
-use super::{Application, Job, Stage, Task, TaskEnd};
+use super::{Application, Executor, Job, Stage, Task, TaskEnd};
 use scenario::{SparkLevel, SparkPlace, SparkStage};
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Bytes, Time};
 
 /// Stages of jobs that overlapped in time: they run at once, after those before.
+#[derive(Default)]
 pub struct Group<'a> {
     pub submit: i64,
     pub finish: i64,
     pub stages: Vec<&'a Stage>,
+    /// One of its jobs failed, and with it the others that ran.
+    pub failed: bool,
+    /// Those of its stages, by their numbers, that did not come to their end for that.
+    pub cut: BTreeSet<u32>,
 }
 
 /// The stages that ran, by groups of jobs. Adaptive execution runs each shuffle of a query as a job of its own, several
@@ -19,11 +25,7 @@ pub struct Group<'a> {
 pub fn groups<'a>(of: &'a Application, notes: &mut Vec<String>) -> Vec<Group<'a>> {
     let mut groups: Vec<Group<'a>> = Vec::new();
     let mut taken = BTreeSet::new();
-    // A job that ran when the log broke off has those of its stages that had ended.
-    let runs = of.cut_off || of.finish_ms.is_none();
-    let taken_in = |job: &&Job| job.succeeded == Some(true) || runs && job.succeeded.is_none();
-    let mut jobs: Vec<_> = of.jobs.iter().filter(taken_in).collect();
-    jobs.sort_by_key(|job| (job.submit_ms, job.id));
+    let jobs = taken_in(of);
     if jobs.len() < of.jobs.len() {
         notes.push(format!("{} jobs that did not succeed are left out", of.jobs.len() - jobs.len()));
     }
@@ -32,20 +34,26 @@ pub fn groups<'a>(of: &'a Application, notes: &mut Vec<String>) -> Vec<Group<'a>
     for stage in of.stages.iter().filter(|stage| stage.finish_ms.is_some() && stage.tasks > 0) {
         attempts.entry(stage.id).or_default().push(stage);
     }
-    for job in jobs {
+    let tried: BTreeSet<u32> = of.tasks.iter().map(|task| task.stage.0).collect();
+    for (job, ends) in jobs {
         let mut stages: BTreeMap<u32, &Stage> = BTreeMap::new();
+        let mut cut = BTreeSet::new();
         for number in job.stages.iter().filter(|number| !taken.contains(*number)) {
             let own = |stage: &&&Stage| stage.submit_ms.is_some_and(|submit| submit >= job.submit_ms);
             let own: Vec<&Stage> = attempts.get(number).into_iter().flatten().filter(own).copied().collect();
             // One of the attempts at a stage has succeeded. Later ones have tasks for what was lost alone; the one with
             // most tasks, of several the last, is the stage.
-            if let Some(stage) = own.iter().max_by_key(|stage| stage.tasks).filter(|_| own.iter().any(|of| whole(of))) {
+            let is_whole = own.iter().any(|of| whole(of));
+            let is_there = is_whole || ends.is_some() && tried.contains(number);
+            if let Some(stage) = own.iter().max_by_key(|stage| stage.tasks).filter(|_| is_there) {
                 stages.insert(*number, stage);
+                if !is_whole {
+                    cut.insert(*number);
+                }
             }
         }
-        let Some(finish) = job.finish_ms.or(stages.values().filter_map(|stage| stage.finish_ms).max()) else {
-            continue;
-        };
+        let last = || stages.values().filter_map(|stage| stage.finish_ms).max();
+        let Some(finish) = ends.or(job.finish_ms).or_else(last) else { continue };
         if stages.is_empty() {
             continue;
         }
@@ -54,14 +62,68 @@ pub fn groups<'a>(of: &'a Application, notes: &mut Vec<String>) -> Vec<Group<'a>
             Some(group) => {
                 group.finish = group.finish.max(finish);
                 group.stages.extend(stages.into_values());
+                group.failed |= ends.is_some();
+                group.cut.extend(cut);
             }
-            None => groups.push(Group { submit: job.submit_ms, finish, stages: stages.into_values().collect() }),
+            None => groups.push(Group {
+                submit: job.submit_ms,
+                finish,
+                stages: stages.into_values().collect(),
+                failed: ends.is_some(),
+                cut,
+            }),
         }
     }
+    // Those of the oldest job have cores first.
+    let mut job_of: BTreeMap<u32, u32> = BTreeMap::new();
+    for (job, stage) in of.jobs.iter().flat_map(|job| job.stages.iter().map(|stage| (job.id, *stage))) {
+        job_of.entry(stage).or_insert(job);
+    }
     for group in &mut groups {
-        group.stages.sort_by_key(|stage| (stage.submit_ms, stage.id));
+        group.stages.sort_by_key(|stage| (job_of.get(&stage.id), stage.id));
     }
     groups
+}
+
+/// The jobs that are imported in the order of their submission, and when those ended that failed: as a task did too often,
+/// or, those that ran then and did not succeed either, with that one. So does a query whose parts are jobs.
+///
+/// A job that failed while another went on to succeed is left out, and one that was cancelled by itself: the program did
+/// that, at a time that nothing of the cluster says.
+fn taken_in(of: &Application) -> Vec<(&Job, Option<i64>)> {
+    // A job that ran when the log broke off has those of its stages that had ended.
+    let runs = of.cut_off || of.finish_ms.is_none();
+    let aborted = Aborted::of(of);
+    let whole = of.jobs.iter().filter(|job| job.succeeded == Some(true));
+    let mut whole: Vec<(i64, i64)> = whole.map(|job| (job.submit_ms, job.finish_ms.unwrap_or(job.submit_ms))).collect();
+    whole.sort_unstable();
+    for place in 1..whole.len() {
+        // The last end of those so far.
+        whole[place].1 = whole[place].1.max(whole[place - 1].1);
+    }
+    let goes_on = |at: i64| {
+        let before = whole.partition_point(|(submit, _)| *submit < at);
+        before.checked_sub(1).is_some_and(|last| whole[last].1 > at)
+    };
+    let mut ends: Vec<i64> = of
+        .jobs
+        .iter()
+        .filter(|job| aborted.has(job))
+        .filter_map(|job| job.finish_ms)
+        .filter(|at| !goes_on(*at))
+        .collect();
+    ends.sort_unstable();
+    let taken = |job: &'_ Job| match job.succeeded {
+        Some(true) => Some(None),
+        None => runs.then_some(None),
+        Some(false) => {
+            let first = ends.get(ends.partition_point(|at| *at <= job.submit_ms)).copied();
+            first.filter(|at| job.finish_ms.is_none_or(|finish| finish >= *at)).map(Some)
+        }
+    };
+    let mut jobs: Vec<_> = of.jobs.iter().filter_map(|job| Some((job, taken(job)?))).collect();
+    jobs.sort_by_key(|(job, _)| (job.submit_ms, job.id));
+    jobs
 }
 
 /// A stage that others may read: its name, when it ended, and what it wrote.
@@ -71,14 +133,26 @@ type Parent = (String, i64, u64);
 /// alone, if they wrote no more.
 const LITTLE: u64 = 1 << 20;
 
+/// Of no more attempts at a stage the places of tasks are counted, each of which costs as much as the stage has tasks. Four
+/// that fail in a row fail the job.
+const MOST_COUNTED: u32 = 100;
+
 /// What is known of the stages: of all, and of those before.
 pub struct Ran<'a> {
     /// Attempts that succeeded, by stage and its attempt.
     succeeded: BTreeMap<(u32, u32), Vec<&'a Task>>,
-    /// When attempts were launched, in their order.
+    /// When attempts were launched, in their order; and of those that ended, their launches and their ends.
     launches: Vec<i64>,
-    /// Tasks at once on all executors.
-    slots: u32,
+    ended: (Vec<i64>, Vec<i64>),
+    /// Attempts that failed, by stage, and how many of a task its job stands.
+    failed: Failed<'a>,
+    pub max_failures: u32,
+    /// By executor, the number of its worker.
+    workers: BTreeMap<&'a str, u32>,
+    /// For how long attempts ran that did not end by themselves, by stage and place.
+    in_vain: BTreeMap<(u32, u32), f64>,
+    /// The executors.
+    course: &'a Course<'a>,
     /// Tasks of the stages so far that are not in the log.
     pub unknown: u64,
     /// Data sets by stage.
@@ -107,19 +181,39 @@ pub struct Ran<'a> {
 }
 
 impl<'a> Ran<'a> {
-    pub fn of(of: &'a Application, machines: Machines) -> Self {
+    pub fn of(
+        of: &'a Application,
+        machines: Machines,
+        (course, hosts): (&'a Course<'a>, &BTreeMap<String, u32>),
+    ) -> Self {
         let mut succeeded: BTreeMap<(u32, u32), Vec<&Task>> = BTreeMap::new();
         for task in of.tasks.iter().filter(|task| task.end == TaskEnd::Succeeded) {
             succeeded.entry(task.stage).or_default().push(task);
         }
+        let aborted = Aborted::of(of);
         let mut launches: Vec<i64> = of.tasks.iter().map(|task| task.launch_ms).collect();
         launches.sort_unstable();
-        let slots = of.executors.iter().map(|executor| slots(of, executor.cores)).fold(0, u32::saturating_add);
+        let ended = of.tasks.iter().filter_map(|task| Some((task.launch_ms, task.finish_ms?)));
+        let mut ended: (Vec<i64>, Vec<i64>) = ended.unzip();
+        ended.0.sort_unstable();
+        ended.1.sort_unstable();
+        let worker = |executor: &'a Executor| Some((&*executor.id, *hosts.get(&executor.host)?));
+        let mut in_vain = BTreeMap::new();
+        for task in of.tasks.iter().filter(|task| matches!(task.end, TaskEnd::Killed | TaskEnd::Unfinished)) {
+            let took = task.finish_ms.unwrap_or(task.launch_ms).saturating_sub(task.launch_ms).max(0) as f64;
+            let most: &mut f64 = in_vain.entry((task.stage.0, task.partition.unwrap_or(task.index))).or_default();
+            *most = took.max(*most);
+        }
         let sets = of.stages.iter().filter_map(|stage| Some((stage.id, stage.rdds.first()?.id))).collect();
         Self {
             succeeded,
             launches,
-            slots,
+            ended,
+            failed: Failed::of(of, &aborted),
+            max_failures: aborted.times().or_else(|| max_failures(of)).unwrap_or(4).clamp(1, 1_000),
+            workers: of.executors.iter().filter_map(worker).collect(),
+            in_vain,
+            course,
             unknown: 0,
             sets,
             machines,
@@ -145,12 +239,17 @@ impl<'a> Ran<'a> {
                 tasks.entry(task.index).or_insert(*task);
             }
         }
+        let mut counted = 0;
         let of_stage = (stage.id, 0)..=(stage.id, u32::MAX);
         for (_, others) in self.succeeded.range(of_stage).filter(|((_, attempt), _)| *attempt != stage.attempt) {
-            let lacking: Vec<u32> = (0..stage.tasks).filter(|place| !tasks.contains_key(place)).collect();
-            if lacking.is_empty() {
+            if tasks.len() == stage.tasks as usize {
                 break;
             }
+            // Places are counted where the log does not say them.
+            let counts = counted < MOST_COUNTED && others.iter().any(|task| task.partition.is_none());
+            counted += u32::from(counts);
+            let lacking = (0..stage.tasks).filter(|place| counts && !tasks.contains_key(place));
+            let lacking: Vec<u32> = lacking.collect();
             for task in others {
                 let place = task.partition.or_else(|| lacking.get(task.index as usize).copied());
                 if let Some(place) = place.filter(|place| *place < stage.tasks) {
@@ -167,15 +266,21 @@ impl<'a> Ran<'a> {
     }
 
     /// When the driver began to launch tasks after it had been handed a stage's. Until then it packed them; after that
-    /// they waited for cores, and for those near to their data.
+    /// they waited for cores, and for those near to their data. Where all cores had tasks then, that is all they did.
     fn begun(&self, stage: &Stage, launched: i64) -> i64 {
         let handed = stage.submit_ms.unwrap_or(launched);
         let next = self.launches.partition_point(|at| *at < handed);
+        let (begins, ends) = &self.ended;
+        let begun = begins.partition_point(|at| *at < handed);
+        let running = begun.saturating_sub(ends.partition_point(|at| *at <= handed));
+        if running as f64 >= self.course.slots_between(handed, handed + 1).max(1.0) {
+            return handed.min(launched);
+        }
         self.launches.get(next).map_or(launched, |at| launched.min(*at))
     }
 
     /// The work of each of a stage's tasks that are not in the log, in milliseconds: the mean of the others, where these
-    /// are half of them or more, else what the stage's time leaves on all executors.
+    /// are half of them or more, else what the stage's time leaves on the executors that were there.
     fn of_unknown(&self, stage: &Stage, known: &BTreeMap<u32, f64>) -> f64 {
         let sum: f64 = known.values().sum();
         let unknown = f64::from(stage.tasks) - known.len() as f64;
@@ -185,7 +290,8 @@ impl<'a> Ran<'a> {
         if 2 * known.len() >= stage.tasks as usize {
             return sum / known.len().max(1) as f64;
         }
-        let all = (finish - submit).max(0) as f64 * f64::from(self.slots.min(stage.tasks));
+        let all =
+            self.course.slots_between(submit, finish).min((finish - submit).max(0) as f64 * f64::from(stage.tasks));
         (all - sum).max(0.0) / unknown
     }
 
@@ -207,7 +313,10 @@ pub fn of_stage(stage: &Stage, (number, group): (usize, &Group), ran: &mut Ran, 
     ran.remote = sum(&|task| task.metrics.read.remote_bytes);
     ran.local = sum(&|task| task.metrics.read.local_bytes);
     let unknown = u64::from(stage.tasks).saturating_sub(known.len() as u64);
-    ran.unknown = ran.unknown.saturating_add(unknown);
+    let is_cut = group.cut.contains(&stage.id);
+    if !is_cut {
+        ran.unknown = ran.unknown.saturating_add(unknown);
+    }
     // Where most tasks are not in the log, the stage's own times are what is known.
     let (mut launched, mut ended) = (stage.submit_ms.unwrap_or(group.submit), stage.finish_ms.unwrap_or(group.finish));
     if 2 * known.len() >= stage.tasks as usize {
@@ -254,8 +363,21 @@ pub fn of_stage(stage: &Stage, (number, group): (usize, &Group), ran: &mut Ran, 
     let reduce_locality = known.iter().any(|task| task.locality != super::Locality::ProcessLocal);
     let inputs = if ran.in_hdfs(stage) { bytes(&|task| task.metrics.input_bytes) } else { Vec::new() };
     let works = Works::of(&tasks, &ran.machines, &ran.starts, ran.cost, ran.reads_far(stage));
-    let other = if unknown > 0 { ran.of_unknown(stage, &works.of_tasks) } else { 0.0 };
-    let work = |index| works.of_tasks.get(&index).copied().unwrap_or(other);
+    let attempts = ran.failed.of_stage(stage, if group.failed { u32::MAX } else { ran.max_failures.saturating_sub(1) });
+    let took = |task: &Task| (task.finish_ms.unwrap_or(task.launch_ms) - task.launch_ms).max(0) as f64;
+    let vain: f64 = attempts.iter().map(|(_, task)| took(task)).sum();
+    ran.taken += attempts.len();
+    ran.time += vain / 1e3;
+    let other = match (unknown, works.of_tasks.len()) {
+        (0, _) => 0.0,
+        // What was not tried would have taken what others did, or attempts that failed.
+        (_, 0) if is_cut => vain / attempts.len().max(1) as f64,
+        (_, known) if is_cut => works.of_tasks.values().sum::<f64>() / known as f64,
+        _ => ran.of_unknown(stage, &works.of_tasks),
+    };
+    let least = |index| ran.in_vain.get(&(stage.id, index)).copied().unwrap_or(0.0);
+    let unknown = |index| if is_cut { other.max(least(index)) } else { other };
+    let work = |index| works.of_tasks.get(&index).copied().unwrap_or_else(|| unknown(index));
     SparkStage {
         name,
         job: units::count(number),
@@ -272,6 +394,7 @@ pub fn of_stage(stage: &Stage, (number, group): (usize, &Group), ran: &mut Ran, 
         result: Bytes::new(result).min(Bytes::from_mib(1 << 11)),
         streamed: if reads { STREAMED } else { 1.0 },
         delay: ms(ran.begun(stage, launched) - ready),
+        attempt: attempts.into_iter().map(|(place, task)| attempt(place, task, &ran.workers)).collect(),
         ..SparkStage::default()
     }
 }

@@ -4,7 +4,7 @@ use super::Application;
 use super::settings::{size, time};
 use super::stages::whole_ms;
 use super::work::Machines;
-use scenario::{Generation, Scenario, Spark, SparkYarn};
+use scenario::{Generation, Scenario, Spark, SparkDeployMode, SparkYarn};
 use units::{Bytes, Time};
 
 /// The most that a node has for containers.
@@ -64,9 +64,6 @@ pub(super) fn on_yarn(
                 .to_owned(),
         );
     }
-    if of.property("spark.submit.deployMode").is_some_and(|mode| mode.trim() == "cluster") {
-        notes.push("its driver ran in the ApplicationMaster's container; here it is on the master".to_owned());
-    }
     start
 }
 
@@ -104,11 +101,25 @@ fn containers(of: &Application, spark: &mut Spark, yarn: &mut SparkYarn) {
     if let Some(memory) = memory("spark.executor.memory", 450, 1 << 28) {
         spark.executor_memory = memory;
     }
+    // Spark 1 had it in the master's name.
+    let says = |name: &str, what: &str| of.property(name).is_some_and(|value| value.trim() == what);
+    let is_cluster = says("spark.submit.deployMode", "cluster") || says("spark.master", "yarn-cluster");
     let of_executors = ["spark.executor.memoryOverhead", "spark.yarn.executor.memoryOverhead"];
     yarn.executor_memory_overhead = overhead(&of_executors).or(yarn.executor_memory_overhead);
-    yarn.am_memory_overhead = overhead(&["spark.yarn.am.memoryOverhead"]).or(yarn.am_memory_overhead);
-    if let Some(memory) = memory("spark.yarn.am.memory", 1, 1 << 28) {
+    let of_master = &["spark.yarn.am.memoryOverhead"][..];
+    let of_driver = &["spark.driver.memoryOverhead", "spark.yarn.driver.memoryOverhead"][..];
+    let overhead_of = if is_cluster { of_driver } else { of_master };
+    yarn.am_memory_overhead = overhead(overhead_of).or(yarn.am_memory_overhead);
+    let of_heap = if is_cluster { "spark.driver.memory" } else { "spark.yarn.am.memory" };
+    if let Some(memory) = memory(of_heap, 1, 1 << 28) {
         yarn.am_memory = memory;
+    } else if is_cluster {
+        yarn.am_memory = Bytes::from_mib(1_024);
+    }
+    yarn.deploy_mode = if is_cluster { SparkDeployMode::Cluster } else { SparkDeployMode::Client };
+    let of_cores = if is_cluster { "spark.driver.cores" } else { "spark.yarn.am.cores" };
+    if let Some(cores) = of.property(of_cores).and_then(|cores| cores.trim().parse::<u32>().ok()) {
+        yarn.am_cores = cores.clamp(1, 4_096);
     }
     let interval = |name: &str| Some(time(of.property(name)?)?.max(Time::from_ms(1)).min(Time::from_secs(3_600)));
     if let Some(heartbeat) = interval("spark.yarn.scheduler.heartbeat.interval-ms") {

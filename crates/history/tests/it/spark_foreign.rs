@@ -2,7 +2,7 @@
 
 use crate::spark::application;
 use history::spark::{LogPart, SparkImported, import};
-use scenario::Scenario;
+use scenario::{Scenario, SparkAttempt, SparkEnd, SparkStage};
 use serde_json::{Value, json};
 use units::{BitRate, Bytes, Time};
 
@@ -284,6 +284,200 @@ fn what_is_kept_elsewhere_is_read_over_the_network() {
     says(&of, "a host read 1.5 Gbit/s of others");
 }
 
+/// A task that did not succeed, for this reason.
+fn in_vain(event: Value, reason: &Value) -> Value {
+    let mut event = event;
+    event["Task End Reason"] = reason.clone();
+    event
+}
+
+fn threw(event: Value) -> Value {
+    in_vain(event, &json!({ "Reason": "ExceptionFailure", "Class Name": "java.lang.Error", "Description": "no" }))
+}
+
+/// A stage that failed with its task 1, after so many failures of that.
+fn aborted(event: Value, times: u32) -> Value {
+    let id = &event["Stage Info"]["Stage ID"];
+    let words = format!("Job aborted due to stage failure: Task 1 in stage {id}.0 failed {times} times, most recent");
+    with(event, "Stage Info", &json!({ "Failure Reason": words }))
+}
+
+fn job_start(id: u32, at: i64, stages: &[u32]) -> Value {
+    json!({ "Event": "JobStart", "Job ID": id, "Submission Time": at, "Stage IDs": stages })
+}
+
+fn job_end(id: u32, at: i64, succeeded: bool) -> Value {
+    let result = if succeeded { "JobSucceeded" } else { "JobFailed" };
+    json!({ "Event": "JobEnd", "Job ID": id, "Completion Time": at, "Job Result": { "Result": result } })
+}
+
+/// By task: how attempts at it ended, after how many milliseconds, and by whose loss.
+fn attempts(stage: &SparkStage) -> Vec<(u32, SparkEnd, u64, Option<&str>)> {
+    let of = |of: &SparkAttempt| (of.task, of.end, of.after.as_ms());
+    stage
+        .attempt
+        .iter()
+        .map(|attempt| {
+            let (task, end, after) = of(attempt);
+            (task, end, after, attempt.node.as_deref())
+        })
+        .collect()
+}
+
+/// Task 1 failed after 1 s and after 1.5 s. Its third attempt took 2 s.
+#[test]
+fn attempts_that_failed_are_planned() {
+    let rest = [
+        threw(task((0, 0), 1, "2", (1_100, 2_100))),
+        task((0, 0), 0, "1", (1_100, 3_100)),
+        threw(task((0, 0), 1, "2", (2_200, 3_700))),
+        task((0, 0), 1, "1", (3_800, 5_800)),
+        stage((0, 0), 2, (1_000, 5_800), &[]),
+    ];
+    let of = imported(&log("3.5.1", &[("spark.task.maxFailures", "8")], &TWO, 1, &rest));
+    let spark = of.scenario.spark.as_ref().unwrap();
+    assert_eq!(spark.stage[0].works, ms(&[2_000, 2_000]));
+    assert_eq!(attempts(&spark.stage[0]), [(1, SparkEnd::Failed, 1_000, None), (1, SparkEnd::Failed, 1_500, None)]);
+    assert_eq!((spark.task_max_failures, spark.catches_failures), (8, false));
+    assert!(!of.notes.iter().any(|note| note.contains("left out")), "{:?}", of.notes);
+    Scenario::parse("back", &of.scenario.to_short_toml(), &[]).expect("it can run");
+    // Events that were lost do not fail a job that succeeded.
+    let of = imported(&log("3.5.1", &[("spark.task.maxFailures", "2")], &TWO, 1, &rest));
+    assert_eq!(attempts(&of.scenario.spark.unwrap().stage[0]), [(1, SparkEnd::Failed, 1_000, None)]);
+}
+
+/// Task 1 of the first job failed twice, at 5 s, when a job that ran beside it was cancelled; the next one succeeded. Of
+/// the first stage task 2 was not tried; of the cancelled one a task had run for 3 s, longer than the others.
+#[test]
+fn a_job_that_failed_takes_those_beside_it_along() {
+    let killed = json!({ "Reason": "TaskKilled", "Kill Reason": "Stage cancelled" });
+    let job = |beside: bool, after: i64| {
+        vec![
+            job_start(1, 1_500, &[1]),
+            task((0, 0), 0, "1", (1_100, 2_000)),
+            threw(task((0, 0), 1, "2", (1_100, 3_100))),
+            task((1, 0), 0, "1", (2_000, 2_200)),
+            threw(task((0, 0), 1, "2", (3_200, 5_000))),
+            in_vain(task((1, 0), 1, "1", (2_200, 5_200)), &killed),
+            aborted(stage((0, 0), 3, (1_000, 5_000), &[]), 2),
+            job_end(0, 5_000, false),
+            with(
+                stage((1, 0), 3, (1_600, 5_300), &[]),
+                "Stage Info",
+                &json!({ "Failure Reason": if beside { "" } else { "cancelled" } }),
+            ),
+            job_end(1, 5_300, beside),
+            job_start(2, after, &[2]),
+            task((2, 0), 0, "1", (after + 100, after + 1_100)),
+            stage((2, 0), 1, (after, after + 1_100), &[]),
+            job_end(2, after + 1_100, true),
+        ]
+    };
+    let of = imported(&log("3.5.1", &[("spark.master", "local[2,2]")], &TWO, 1, &job(false, 7_000)));
+    let spark = of.scenario.spark.as_ref().unwrap();
+    assert_eq!((spark.task_max_failures, spark.catches_failures), (2, true));
+    assert_eq!(spark.stage.iter().map(|stage| stage.job).collect::<Vec<_>>(), [0, 0, 1]);
+    assert_eq!(attempts(&spark.stage[0]), [(1, SparkEnd::Failed, 2_000, None), (1, SparkEnd::Failed, 1_800, None)]);
+    assert_eq!(spark.stage[0].works, ms(&[900, 900, 900]));
+    assert_eq!(spark.stage[1].works, ms(&[200, 3_000, 200]));
+    // 2 s from the failure on, and not from the end of what was cancelled.
+    assert_eq!((spark.pause.clone(), of.recorded.took), (ms(&[0, 2_000]), 7.1));
+    assert!(!of.notes.iter().any(|note| note.contains("jobs that did not succeed are left out")), "{:?}", of.notes);
+    // Where the one beside it went on to succeed, the one that failed is left out.
+    let of = imported(&log("3.5.1", &[], &TWO, 1, &job(true, 7_000)));
+    says(&of, "1 jobs that did not succeed are left out");
+    assert_eq!(of.scenario.spark.unwrap().stage.len(), 2);
+}
+
+/// A job that alone was there and failed is one to predict; one that was cancelled is not.
+#[test]
+fn a_job_that_failed_is_imported_and_one_that_was_cancelled_is_not() {
+    let rest = [
+        task((0, 0), 0, "1", (1_100, 2_000)),
+        threw(task((0, 0), 1, "2", (1_100, 3_100))),
+        aborted(stage((0, 0), 2, (1_000, 3_100), &[]), 1),
+        job_end(0, 3_100, false),
+    ];
+    let of = imported(&log("3.5.1", &[("spark.master", "local[2]")], &TWO, 1, &rest)).scenario.spark.unwrap();
+    assert_eq!((of.stage.len(), of.task_max_failures, of.catches_failures), (1, 1, true));
+    // Its attempts are not in the log, or it has another reason.
+    let text = log("3.5.1", &[], &TWO, 1, &rest);
+    for other in [text.replace("failed 1 times", "failed 2 times"), text.replace("failed 1 times", "cancelled")] {
+        assert!(import(&application(other.as_bytes()).unwrap(), None).is_err());
+    }
+}
+
+/// A task whose executors were lost twice, and its job with it: both attempts are planned, and the executors go, too. That of
+/// another task follows from the loss.
+#[test]
+fn a_job_that_failed_with_lost_executors_is_imported() {
+    let lost = json!({ "Reason": "ExecutorLostFailure", "Executor ID": "1", "Exit Caused By App": true,
+        "Loss Reason": "Container killed by YARN for exceeding memory limits" });
+    let again = json!({ "Reason": "Resubmitted" });
+    let rest = [
+        in_vain(task((0, 0), 0, "1", (1_100, 3_000)), &lost),
+        in_vain(task((0, 0), 1, "1", (1_100, 3_000)), &lost),
+        goes("1", 3_000, "Container killed by YARN for exceeding memory limits"),
+        in_vain(task((0, 0), 1, "2", (3_100, 3_200)), &again),
+        in_vain(task((0, 0), 1, "2", (3_200, 5_000)), &lost),
+        goes("2", 5_000, "Container killed by YARN for exceeding memory limits"),
+        aborted(stage((0, 0), 2, (1_000, 5_000), &[]), 2),
+        job_end(0, 5_000, false),
+    ];
+    let of = imported(&log("3.5.1", &[], &TWO, 1, &rest)).scenario.spark.unwrap();
+    assert_eq!(attempts(&of.stage[0]), [(1, SparkEnd::Failed, 1_900, None), (1, SparkEnd::Failed, 1_800, None)]);
+    assert_eq!(of.executor.iter().map(|executor| executor.lost).collect::<Vec<_>>(), [true, false]);
+}
+
+/// What could not be fetched from an executor that lived on takes that one's output along. What could not be from one that
+/// was lost follows from its loss.
+#[test]
+fn output_that_could_not_be_fetched_is_lost() {
+    let fetch =
+        json!({ "Reason": "FetchFailed", "Block Manager Address": { "Executor ID": "2", "Host": "h2", "Port": 7 } });
+    let metrics = json!({ "Shuffle Write Metrics": { "Shuffle Bytes Written": 100 } });
+    let failed = json!({ "Failure Reason": "org.apache.spark.shuffle.FetchFailedException" });
+    let again = with(task((1, 1), 0, "1", (6_000, 7_000)), "Task Info", &json!({ "Partition ID": 1 }));
+    let mut rest = vec![
+        with(task((0, 0), 0, "2", (1_100, 4_000)), "Task Metrics", &metrics),
+        stage((0, 0), 1, (1_050, 4_000), &[]),
+        task((1, 0), 0, "1", (4_100, 5_000)),
+        in_vain(task((1, 0), 1, "1", (4_100, 4_900)), &fetch),
+        with(stage((1, 0), 2, (4_050, 5_000), &[0]), "Stage Info", &failed),
+        again,
+        stage((1, 1), 1, (5_900, 7_000), &[0]),
+    ];
+    let of = |rest: &[Value]| imported(&log("3.5.1", &[], &TWO, 2, rest)).scenario.spark.unwrap();
+    assert_eq!(attempts(&of(&rest).stage[1]), [(1, SparkEnd::FetchFailed, 800, Some("worker-2"))]);
+    rest.insert(3, goes("2", 4_050, "worker lost"));
+    assert_eq!(attempts(&of(&rest).stage[1]), []);
+}
+
+/// Two executors of two cores each went after 4 s and 6 s of a stage of 7 s, of whose 100 tasks one is in the log, with
+/// 0.2 s. The second one is there until the end: 8 + 14 s of cores are left, less the 0.2 s, for the 99.
+#[test]
+fn executors_that_went_had_no_part_in_the_rest() {
+    let two = [("1", "h1", 2), ("2", "h2", 2)];
+    let rest = [
+        task((0, 0), 7, "1", (1_000, 1_200)),
+        goes("1", 5_000, "Container marked as failed"),
+        goes("2", 7_000, "Dynamic allocation"),
+        stage((0, 0), 100, (1_000, 8_000), &[]),
+    ];
+    let of = imported(&log("3.2.4", &[], &two, 1, &rest)).scenario.spark.unwrap();
+    let works = &of.stage[0].works;
+    assert_eq!((works[7], works[0]), (Time::from_ms(200), Time::from_ms(220)));
+    // Two of a core that came 1 s after the stage, before its first task, are there from the start here: 14 s.
+    let rest = [
+        comes("1", 2_000),
+        comes("2", 2_000),
+        task((0, 0), 7, "1", (2_000, 2_200)),
+        stage((0, 0), 100, (1_000, 8_000), &[]),
+    ];
+    let of = imported(&log("3.2.4", &[], &[], 1, &rest)).scenario.spark.unwrap();
+    assert_eq!((of.executor.len(), of.stage[0].works[0]), (0, Time::from_ms(139)));
+}
+
 /// The events of an executor that comes, and of one that goes.
 fn comes(id: &str, at: i64) -> Value {
     json!({ "Event": "ExecutorAdded", "Timestamp": at, "Executor ID": id,
@@ -313,13 +507,18 @@ fn a_cluster_that_grows_and_shrinks_is_listed() {
         let of = imported(&log("3.5.1", &[("spark.master", master)], &[("1", "h1", 1)], 1, &rest));
         let spark = of.scenario.spark.as_ref().unwrap();
         let listed: Vec<_> =
-            spark.executor.iter().map(|of| (&*of.node, of.cores, of.from, of.until, of.lost)).collect();
-        let (secs, none) = (Time::from_secs, None);
+            spark.executor.iter().map(|of| (&*of.node, (of.job, of.from), (of.until_job, of.until))).collect();
+        // Of the job's submission at 1 s.
+        let secs = Time::from_secs;
         let expected = [
-            ("worker-1", none, secs(0), None, false),
-            ("worker-2", none, secs(2), Some(secs(7)), true),
-            ("worker-3", none, secs(5), Some(secs(11)), false),
+            ("worker-1", (None, secs(0)), (None, None)),
+            ("worker-2", (Some(0), secs(2)), (Some(0), Some(secs(7)))),
+            ("worker-3", (Some(0), secs(5)), (Some(0), Some(secs(11)))),
         ];
+        assert_eq!(
+            spark.executor.iter().map(|of| (of.cores, of.lost)).collect::<Vec<_>>(),
+            [(None, false), (None, true), (None, false)]
+        );
         assert_eq!(listed, expected, "{master}");
         assert_eq!((of.scenario.cluster.workers, &spark.yarn), (3, &None));
         says(&of, "its executors came and went: 3 in all, of which 1 were lost and 1 given back");

@@ -2,7 +2,7 @@
 
 use crate::spark::application;
 use history::spark::{SparkImportError, SparkImported, import};
-use scenario::{Scenario, SparkLevel};
+use scenario::{Scenario, SparkDeployMode, SparkLevel};
 use serde_json::{Value, json};
 use units::{Bytes, Time};
 
@@ -343,7 +343,8 @@ fn tasks_of_adaptive_execution_are_those_of_the_log() {
 }
 
 /// A log of YARN says so by `spark.master`. An executor of 2 GiB asks for 2,048 + 384 MiB, granted as 3 GiB, the
-/// ApplicationMaster for 512 + 384, granted as 1 GiB: a worker has room for one of each. Of a tenth of 6 GiB 614 MiB
+/// ApplicationMaster for 512 + 384, granted as 1 GiB: a worker has room for one of each. In cluster mode that has the
+/// driver's 1,024 + 384, granted as 2 GiB beside the 3 GiB of an executor. Of a tenth of 6 GiB 614 MiB
 /// are left, of 7 GiB in all.
 #[test]
 fn an_application_of_yarn_stays_on_yarn() {
@@ -367,10 +368,13 @@ fn an_application_of_yarn_stays_on_yarn() {
     let yarn = spark.yarn.expect("on YARN");
     assert_eq!(
         (memory, yarn.heartbeat, yarn.min_registered),
-        (Some(Bytes::from_mib(4 << 10)), Time::from_secs(5), 1.0)
+        (Some(Bytes::from_mib(5 << 10)), Time::from_secs(5), 1.0)
     );
+    assert_eq!((yarn.deploy_mode, yarn.am_container()), (SparkDeployMode::Cluster, Bytes::from_mib(1_408)));
     assert_eq!(yarn.executor_memory_overhead, Some(Bytes::from_mib(1_024)));
-    assert!(notes.contains("dynamic allocation") && notes.contains("here it is on the master"), "{notes}");
+    assert!(notes.contains("dynamic allocation"), "{notes}");
+    let before = of("\"spark.master\":\"yarn-cluster\",\"spark.driver.memory\":\"3g\",").2.yarn.expect("on YARN");
+    assert_eq!((before.deploy_mode, before.am_memory), (SparkDeployMode::Cluster, Bytes::from_mib(3_072)));
     let (memory, ..) = of("\"spark.master\":\"yarn-client\",\"spark.executor.memory\":\"6g\",");
     assert_eq!(memory, Some(Bytes::from_mib(8 << 10)));
 }

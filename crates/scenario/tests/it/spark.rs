@@ -276,12 +276,39 @@ fn executors_that_are_listed() {
         ("node = \"master\"", "there is no worker `master`"),
         ("from = \"5 s\"\nuntil = \"5 s\"", "it would go before it is there, at 5 s"),
         ("lost = true", "it does not say when"),
+        ("job = 2\nuntil = \"5 s\"\nuntil-job = 1", "it would go before it is there"),
+        ("until-job = 1", "it does not say when after its submission"),
     ];
     for (keys, expected) in cases {
         refused(&with(keys), &[], &[expected]);
     }
     refused(&format!("{}[spark.yarn]\n", with("")), &[], &["on YARN the ResourceManager says where executors are"]);
     parse(&with("from = \"5 s\"\nuntil = \"6 s\"\nlost = true"), &[]).expect("one that comes and is lost");
+    parse(&with("from = \"5 s\"\njob = 1\nuntil = \"4 s\"\nuntil-job = 2"), &[]).expect("of a later job");
     let warning = warnings(&with(""), &["spark.executors=2"]);
     assert!(warning.contains("[[spark.executor]] says which there are"), "{warning}");
+}
+
+/// Attempts that do not succeed are of a stage's tasks; one that cannot fetch is of a stage that reads a shuffle.
+#[test]
+fn attempts_that_do_not_succeed() {
+    let next = "[[spark.stage]]\nname = \"b\"\ntasks = 2\nparents = [\"a\"]\n";
+    let with = |before: &str, keys: &str| format!("{before}[[spark.stage.attempt]]\n{keys}\n");
+    let both = format!("{START}{next}");
+    let cases = [
+        (START, "task = 2", "the stage has 2 tasks, and this is none of them"),
+        (START, "end = \"fetch-failed\"", "the stage reads no shuffle"),
+        (&both, "end = \"fetch-failed\"\nnode = \"worker-9\"", "there is no worker `worker-9`"),
+        (&both, "node = \"worker-1\"", "it says whose shuffle files are lost"),
+    ];
+    for (before, keys, expected) in cases {
+        refused(&with(before, keys), &[], &[expected]);
+    }
+    let text = with(&both, "task = 1\nafter = \"2 s\"\nend = \"fetch-failed\"\nnode = \"worker-1\"");
+    let scenario = parse(&text, &[]).unwrap_or_else(|error| panic!("{error}"));
+    // An attempt is a line, and what it does not say is left out.
+    let short = scenario.to_short_toml();
+    let line = "    { task = 1, end = \"fetch-failed\", after = \"2 s\", node = \"worker-1\" },\n";
+    assert!(short.contains(line), "{short}");
+    assert_eq!(parse(&short, &[]).expect("it can be read again").to_toml(), scenario.to_toml());
 }

@@ -2,8 +2,14 @@
 
 use hadoop::NodeId;
 use hadoop::yarn::Resources;
-use scenario::{Scenario, SparkExecutor, SparkFormat, SparkLevel, SparkPlace, SparkStage, SparkYarn, node_number};
-use spark::{Coalesce, Config, JobSpec, Level, Listed, OnYarn, Place, Skew, Spark, Speculation, StageSpec, TaskSpec};
+use scenario::{
+    Scenario, SparkAttempt, SparkDeployMode, SparkEnd, SparkExecutor, SparkFormat, SparkLevel, SparkPlace, SparkStage,
+    SparkYarn, node_number,
+};
+use spark::{
+    Coalesce, Config, Failing, JobSpec, Level, Listed, Moment, OnYarn, Place, Skew, Spark, Speculation, StageSpec,
+    TaskSpec,
+};
 use units::{Bytes, Time};
 
 /// The application, if the scenario has one.
@@ -28,6 +34,8 @@ pub(super) fn application(scenario: &Scenario) -> Option<Spark> {
         status_bytes: spark.status_size,
         launch_cost: spark.launch_cost,
         status_cost: spark.status_cost,
+        max_task_failures: spark.task_max_failures,
+        catches_failures: spark.catches_failures,
         speculation: spark.speculation.then_some(Speculation {
             interval: spark.speculation_interval,
             multiplier: spark.speculation_multiplier,
@@ -63,7 +71,10 @@ pub(super) fn application(scenario: &Scenario) -> Option<Spark> {
 fn listed(executor: &SparkExecutor, cores: u32) -> Option<Listed> {
     let node = NodeId(node_number(&executor.node)?);
     let cores = executor.cores.unwrap_or(cores);
-    Some(Listed { node, cores, from: executor.from, until: executor.until, lost: executor.lost })
+    let moment = |job: Option<u32>, after| Moment { job: job.map(|job| job as usize), after };
+    let from = moment(executor.job, executor.from);
+    let until = executor.until.map(|until| moment(executor.until_job, until));
+    Some(Listed { node, cores, from, until, lost: executor.lost })
 }
 
 /// When the last node comes back that has crashed.
@@ -79,6 +90,8 @@ fn on_yarn(scenario: &Scenario, spark: &scenario::Spark, yarn: &SparkYarn) -> On
         instances: yarn.instances,
         executor: Resources { memory: spark.executor_container(), vcores: spark.executor_cores },
         master: Resources { memory: yarn.am_container(), vcores: yarn.am_cores },
+        in_cluster: yarn.deploy_mode == SparkDeployMode::Cluster,
+        master_start: yarn.am_start,
         max_attempts: yarn.max_attempts,
         heartbeat: yarn.heartbeat,
         initial_allocation: yarn.initial_allocation,
@@ -152,7 +165,15 @@ fn of_stage(
         warm_up: stage.warm_up,
         streamed: stage.streamed,
         adaptive: false,
+        failing: stage.attempt.iter().map(failing).collect(),
     }
+}
+
+/// An attempt that does not succeed.
+fn failing(attempt: &SparkAttempt) -> Failing {
+    let node = attempt.node.as_deref().and_then(node_number).map(NodeId);
+    let fetch = (attempt.end == SparkEnd::FetchFailed).then_some(node);
+    Failing { task: attempt.task as usize, after: attempt.after, fetch }
 }
 
 /// A task's part of what is given for all together, or its own.

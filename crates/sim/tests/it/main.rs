@@ -39,6 +39,7 @@ mod spark;
 mod spark_adaptive;
 mod spark_broadcast;
 mod spark_cache;
+mod spark_failing;
 mod spark_iterations;
 mod spark_line_end;
 mod spark_listed;

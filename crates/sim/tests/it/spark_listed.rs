@@ -74,3 +74,20 @@ fn an_application_fails_without_executors_to_come() {
     // One that comes later runs the task.
     near(took(&run(&[gone, "node = \"worker-2\"\nfrom = \"60 s\""], &stage("a", ""))), 70.0, 0.05);
 }
+
+/// One comes 2 s after the second job's submission, at 15 s, and may go 1 s after that of the third, which it does as it is
+/// idle: 10 s, 5 s of pause, four tasks in 22 s on two executors of which one comes at 17 s, 5 s of pause, and two tasks in
+/// 20 s: the third job's tasks are launched at once, one on each, so both executors are busy when the second may go.
+#[test]
+fn executors_come_and_go_by_the_jobs() {
+    let listed = "pause = [\"0 s\", \"5 s\", \"5 s\"]\n[[spark.executor]]\n[[spark.executor]]\nnode = \"worker-3\"\n\
+                  job = 1\nfrom = \"2 s\"\nuntil-job = 2\nuntil = \"1 s\"\n";
+    let stages = [stage("a", ""), stage("b", "job = 1\ntasks = 4"), stage("c", "job = 2\ntasks = 2")].concat();
+    let result = run_on_four(&format!("{listed}{stages}"), &[]);
+    let app = spark(&result);
+    near(app.executors[1].registered.expect("it registered").as_secs_f64(), 17.0, 0.02);
+    near(took(&result), 10.0 + 5.0 + 22.0 + 5.0 + 10.0, 0.1);
+    // Where it may go before the third job, one executor does that.
+    let sooner = listed.replace("until-job = 2", "until-job = 1").replace("until = \"1 s\"", "until = \"3 s\"");
+    near(took(&run_on_four(&format!("{sooner}{stages}"), &[])), 10.0 + 5.0 + 22.0 + 5.0 + 20.0, 0.1);
+}

@@ -230,3 +230,48 @@ fn an_application_of_a_real_yarn_is_reproduced() {
     let nodes: std::collections::BTreeSet<u32> = app.executors.iter().map(|executor| executor.node.0).collect();
     assert_eq!(nodes.len(), 4, "one on each node, as there is room for no more");
 }
+
+/// In cluster mode the driver is in the ApplicationMaster's container. With 2 s more of that one's work executors come 2 s
+/// later; the program looks every 0.1 s from its own start on, and not from a whole second of the client's. What an
+/// executor gets of the driver comes from that node, and nothing of it on its own node crosses the network.
+#[test]
+fn in_cluster_mode_the_driver_is_on_a_worker() {
+    let two = ["cluster.workers=2", "mapreduce.node-memory=32 GiB", "mapreduce.node-vcores=32"];
+    let stage = format!("{SIX_TASKS}broadcast = \"40 MB\"\n");
+    let run = |sets: &[&str]| on_yarn(&stage, &[&two[..], &["spark.yarn.instances=6"], sets].concat());
+    let (client, cluster) = (run(&[]), run(&["spark.yarn.deploy-mode=cluster", "spark.yarn.am-start=2 s"]));
+    let received = |result: &RunResult| -> Vec<f64> {
+        result.nodes.iter().map(|node| node.interface_received.get() as f64 / 1e6).collect()
+    };
+    for (result, mode) in [(&client, "client"), (&cluster, "cluster")] {
+        let app = spark(result);
+        let (ready, last) = (app.ready.expect("ready").as_secs_f64(), registered(app)[4]);
+        assert!(ready >= last && ready < last + 0.11, "{mode}: {ready}, {last}");
+        let master = app.master.expect("a master").as_secs_f64();
+        if mode == "cluster" {
+            let looks = (ready - master) * 10.0;
+            assert!((looks - looks.round()).abs() < 0.05, "{looks}");
+        }
+    }
+    let master = |result: &RunResult| spark(result).master.expect("a master").as_secs_f64();
+    near(master(&cluster), master(&client) + 2.0, 0.02);
+    // The client's master gives the variable away; the driver on a worker gives it to the other worker.
+    assert!(received(&client)[1] > 39.0 && received(&client)[2] > 39.0, "{:?}", received(&client));
+    let of_workers = received(&cluster)[1..].to_vec();
+    assert!(of_workers.iter().any(|bytes| *bytes < 10.0), "{of_workers:?}");
+    assert!(of_workers.iter().any(|bytes| *bytes > 39.0), "{of_workers:?}");
+}
+
+/// The node of a driver on a worker ends the application.
+#[test]
+fn in_cluster_mode_the_application_ends_with_its_driver() {
+    let stage = "[[spark.stage]]\nname = \"a\"\ntasks = 4\nwork = \"60 s\"\n";
+    let result = on_yarn(stage, &["spark.yarn.deploy-mode=cluster", "cluster.workers=1"]);
+    near(took(&result), 120.0, 0.5);
+    let result = run(
+        &format!("{stage}[[faults]]\nat = \"20 s\"\nnode = \"worker-1\"\n"),
+        &[&ON_YARN[..], &["spark.yarn.deploy-mode=cluster", "cluster.workers=1", "spark.yarn.instances=2"]].concat(),
+    );
+    let app = result.spark.as_ref().expect("an application");
+    assert_eq!((app.state, app.reason.contains("driver's node")), (JobState::Failed, true), "{}", app.reason);
+}

@@ -239,7 +239,7 @@ const CONTROLS: [(Control, &str); 8] = [
 ];
 
 /// Keys of which the testbed can do nothing.
-const REFUSED: [(&str, &str); 19] = [
+const REFUSED: [(&str, &str); 21] = [
     ("mobility", "the testbed's nodes do not move"),
     ("traffic", "the testbed carries no traffic besides Hadoop's"),
     ("network.link", "the testbed is a star: nodes' links are all that there are"),
@@ -258,6 +258,8 @@ const REFUSED: [(&str, &str); 19] = [
     ("mapreduce.bytes-per-reducer", "Hadoop has no such rule"),
     ("mapreduce.data-scale", "the testbed's jobs have the size that they are given"),
     ("mapreduce.map-slots", "slots are Hadoop 1's"),
+    ("spark.yarn.deploy-mode", "the testbed's driver is on its master"),
+    ("spark.yarn.am-start", "the testbed's ApplicationMaster takes what it takes"),
     ("mapreduce.reduce-slots", "slots are Hadoop 1's"),
 ];
 
