@@ -211,8 +211,11 @@ pub static SPARK_TASKS: Metrics<SparkTask> = Metrics {
         figure("stage", "Its stage, from 0.").count("number", |task| task.stage as u64),
         figure("task", "Its place among the stage's tasks, from 0.").count("number", |task| task.index as u64),
         figure("attempt", "Its stage's attempt, from 1.").count("number", |task| task.attempt.into()),
-        figure("ended", "`Success`, `ExceptionFailure`, `FetchFailed`, `ExecutorLostFailure`, `TaskKilled`; empty while it runs.")
-            .text(|task| task.ended.name().to_owned()),
+        figure(
+            "ended",
+            "`Success`, `ExceptionFailure`, `FetchFailed`, `ExecutorLostFailure`, `TaskKilled`; empty while it runs.",
+        )
+        .text(|task| task.ended.name().to_owned()),
         figure("speculative", "Whether it was launched beside another attempt that still ran.")
             .flag(|task| task.speculative),
         figure("executor", "The executor that ran it, from 0.").count("number", |task| task.executor as u64),
