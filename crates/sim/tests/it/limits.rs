@@ -67,6 +67,8 @@ const NEEDS: &[Need] = &[
     ),
     need("spark.stage.broadcast=\"1024 TiB\"", SPARK, &["spark.broadcast-block-size=2047 MiB"]),
     need("spark.yarn.", SPARK, &["mapreduce.node-memory=1024 TiB", "mapreduce.node-vcores=10000"]),
+    need("spark.executor.until-job=", SPARK, &["spark.executor.until=1 s"]),
+    need("spark.stage.attempt.task=999999", SPARK, &["spark.stage.tasks=1000000"]),
     need("spark.", SPARK, &[]),
     need("power.", JOB, &["node.preset=xeon-2009", "power.drive=barracuda-7200.7"]),
     need("network.port.", JOB, &["network.port.link=worker-1"]),
