@@ -85,11 +85,11 @@ pub fn groups<'a>(of: &'a Application, notes: &mut Vec<String>) -> Vec<Group<'a>
     groups
 }
 
-/// The jobs that are imported in the order of their submission, and when those ended that failed: as a task did too often,
-/// or, those that ran then and did not succeed either, with that one. So does a query whose parts are jobs.
+/// The jobs that are imported in the order of their submission, and when those ended that failed: as a task did too
+/// often, or, those that ran then and did not succeed either, with that one. So does a query whose parts are jobs.
 ///
-/// A job that failed while another went on to succeed is left out, and one that was cancelled by itself: the program did
-/// that, at a time that nothing of the cluster says.
+/// A job that failed while another went on to succeed is left out, and one that was cancelled by itself: the program
+/// did that, at a time that nothing of the cluster says.
 fn taken_in(of: &Application) -> Vec<(&Job, Option<i64>)> {
     // A job that ran when the log broke off has those of its stages that had ended.
     let runs = of.cut_off || of.finish_ms.is_none();
@@ -133,8 +133,8 @@ type Parent = (String, i64, u64);
 /// alone, if they wrote no more.
 const LITTLE: u64 = 1 << 20;
 
-/// Of no more attempts at a stage the places of tasks are counted, each of which costs as much as the stage has tasks. Four
-/// that fail in a row fail the job.
+/// Of no more attempts at a stage the places of tasks are counted, each of which costs as much as the stage has tasks.
+/// Four that fail in a row fail the job.
 const MOST_COUNTED: u32 = 100;
 
 /// What is known of the stages: of all, and of those before.
@@ -248,8 +248,8 @@ impl<'a> Ran<'a> {
             // Places are counted where the log does not say them.
             let counts = counted < MOST_COUNTED && others.iter().any(|task| task.partition.is_none());
             counted += u32::from(counts);
-            let lacking = (0..stage.tasks).filter(|place| counts && !tasks.contains_key(place));
-            let lacking: Vec<u32> = lacking.collect();
+            let places = if counts { 0..stage.tasks } else { 0..0 };
+            let lacking: Vec<u32> = places.filter(|place| !tasks.contains_key(place)).collect();
             for task in others {
                 let place = task.partition.or_else(|| lacking.get(task.index as usize).copied());
                 if let Some(place) = place.filter(|place| *place < stage.tasks) {
@@ -279,8 +279,8 @@ impl<'a> Ran<'a> {
         self.launches.get(next).map_or(launched, |at| launched.min(*at))
     }
 
-    /// The work of each of a stage's tasks that are not in the log, in milliseconds: the mean of the others, where these
-    /// are half of them or more, else what the stage's time leaves on the executors that were there.
+    /// The work of each of a stage's tasks that are not in the log, in milliseconds: the mean of the others, where
+    /// these are half of them or more, else what the stage's time leaves on the executors that were there.
     fn of_unknown(&self, stage: &Stage, known: &BTreeMap<u32, f64>) -> f64 {
         let sum: f64 = known.values().sum();
         let unknown = f64::from(stage.tasks) - known.len() as f64;
