@@ -1,11 +1,11 @@
 //! Disks that rest in simulated runs: what they draw, what wakes them, who waits, against sums by hand.
 
-use results::{Disk, DiskPower, JobState, RunResult, to_json};
+use results::{Disk, DiskPower, DisksEnergy, JobState, RunResult, to_json};
 use std::ops::ControlFlow;
 use units::Time;
 
-/// Three nodes, each with a primary and a backup disk, and a job that computes and reads. Its records end with blocks: ends
-/// of lines would be read from a backup that is awake, and keep it so.
+/// Three nodes, each with a primary and a backup disk, and a job that computes and reads. Its records end with blocks:
+/// ends of lines would be read from a backup that is awake, and keep it so.
 const JOB: &str = r#"
 hdfs = { block = "16 MiB", replication = 2, placement = { kind = "even" } }
 mapreduce = { reducers = 1, map-slots = 2, speculative = false }
@@ -79,6 +79,7 @@ fn disks_that_never_rest_draw_by_their_use() {
         let drawn = power(disk).energy.as_joules();
         assert!((drawn - expected).abs() < 1e-6 * expected, "{}: {drawn}, not {expected} J", disk.name);
     }
+    assert!(DisksEnergy::of(&with).is_some_and(|disks| disks.saved() == 0.0 && disks.drawn != disks.always_on));
     // The node's energy is its own and that of its two disks.
     let energy = with.energy.as_ref().unwrap();
     let node = &energy.nodes[1];
@@ -224,8 +225,8 @@ fn no_policy_beats_the_oracle() {
 }
 
 /// Three replicas, and three backup disks: two for the second, one for the third. Under policy `gears` each of the two
-/// gears takes one replica of all that is written; under others every backup disk takes a third of both. What is still in
-/// the 64 MiB of a node's memory at the end is on no disk.
+/// gears takes one replica of all that is written; under others every backup disk takes a third of both. What is still
+/// in the 64 MiB of a node's memory at the end is on no disk.
 #[test]
 fn a_gear_holds_one_replica_of_everything() {
     let text = JOB
@@ -306,8 +307,8 @@ fn what_is_wrong_with_the_power_of_a_run_is_said() {
     assert!(problem(&plain, &[]).contains("what this drive draws is not asked for"));
 }
 
-/// 4.4.4: backup disks of n - 1 times the primaries' data. Three workers with 500 GB each hold the second replicas of 1.5
-/// TB, or two further ones of 0.75 TB; as arrays of four (RAID 5) three times as much. A limit holds at the limit.
+/// 4.4.4: backup disks of n - 1 times the primaries' data. Three workers with 500 GB each hold the second replicas of
+/// 1.5 TB, or two further ones of 0.75 TB; as arrays of four (RAID 5) three times as much. A limit holds at the limit.
 #[test]
 fn backup_disks_hold_n_minus_1_replicas_of_the_input() {
     const ARRAY: [&str; 2] = ["node.disk.1.array.members=4", "node.disk.1.array.level=raid-5"];
