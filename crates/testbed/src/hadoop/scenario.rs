@@ -258,9 +258,9 @@ const REFUSED: [(&str, &str); 21] = [
     ("mapreduce.bytes-per-reducer", "Hadoop has no such rule"),
     ("mapreduce.data-scale", "the testbed's jobs have the size that they are given"),
     ("mapreduce.map-slots", "slots are Hadoop 1's"),
+    ("mapreduce.reduce-slots", "slots are Hadoop 1's"),
     ("spark.yarn.deploy-mode", "the testbed's driver is on its master"),
     ("spark.yarn.am-start", "the testbed's ApplicationMaster takes what it takes"),
-    ("mapreduce.reduce-slots", "slots are Hadoop 1's"),
 ];
 
 /// The word for a kind of links.
