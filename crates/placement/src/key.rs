@@ -128,8 +128,8 @@ pub trait Hint {
     /// Adds the record's keys to `keys`, which is empty.
     fn find(&self, record: &[u8], keys: &mut Keys);
 
-    /// Whether the keys are the words between white space, as [`KeyRule::Tokens`] has them: those of many lines are then
-    /// found at once.
+    /// Whether the keys are the words between white space, as [`KeyRule::Tokens`] has them: those of many lines are
+    /// then found at once.
     #[inline]
     fn is_words(&self) -> bool {
         false

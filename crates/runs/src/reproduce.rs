@@ -21,7 +21,8 @@ use units::Time;
 
 /// CPU time that the runs of an import may take.
 pub const BUDGET: Duration = Duration::from_mins(1);
-/// With more packets than this a fit or a check goes by flows, which cost a hundredth and differ by what TCP takes to get going.
+/// With more packets than this a fit or a check goes by flows, which cost a hundredth and differ by what TCP takes to
+/// get going.
 const MOST_PACKETS: f64 = 8e6;
 /// Payload of a full packet.
 const SEGMENT: f64 = 1448.0;

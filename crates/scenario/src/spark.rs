@@ -50,8 +50,8 @@ choice! {
     pub enum SparkEnd {
         /// It throws an exception. The task is tried again, up to `spark.task-max-failures`.
         Failed = "failed",
-        /// It cannot fetch what it reads of a shuffle. Its stage is tried again, behind its parents, of whose output some
-        /// is lost.
+        /// It cannot fetch what it reads of a shuffle. Its stage is tried again, behind its parents, of whose output
+        /// some is lost.
         FetchFailed = "fetch-failed",
     }
 }
@@ -66,8 +66,8 @@ section! {
         end: SparkEnd = SparkEnd::Failed;
         /// After its start on its executor it ends so.
         after: Time = Time::ZERO, TIMES;
-        /// Of one that cannot fetch, the worker whose executor has lost its shuffle files. Left out: none has; the driver
-        /// does not know where the output is.
+        /// Of one that cannot fetch, the worker whose executor has lost its shuffle files. Left out: none has; the
+        /// driver does not know where the output is.
         node: Option<String> = None;
     }
 }
@@ -80,18 +80,19 @@ section! {
         node: String = "worker-1".to_owned();
         /// Its cores, which are tasks at once. Left out: `spark.executor-cores`.
         cores: Option<u32> = None, 1..=4_096;
-        /// When its process is up, from the submission of `job`, or else from the start of the run. What is there at 0 of
-        /// the run is registered before the first job.
+        /// When its process is up, from the submission of `job`, or else from the start of the run. What is there at 0
+        /// of the run is registered before the first job.
         from: Time = Time::ZERO, TIMES;
         /// The job from whose submission `from` counts, from 0. Left out: `from` counts from the start of the run.
         job: Option<u32> = None, 0..=100_000;
-        /// From when on it goes, from the submission of `until-job`, or else from the start of the run. Left out: it stays.
+        /// From when on it goes, from the submission of `until-job`, or else from the start of the run. Left out: it
+        /// stays.
         until: Option<Time> = None, Time::from_ms(1)..=Time::from_secs(604_800);
         /// The job from whose submission `until` counts. Left out: `until` counts from the start of the run.
         until_job: Option<u32> = None, 0..=100_000;
-        /// Whether it is lost at `until`: its process ends, with its tasks, its shuffle files and what it keeps. Else it is
-        /// given back once it is idle and no task waits for a core, and what it has written stays, as with an external
-        /// shuffle service.
+        /// Whether it is lost at `until`: its process ends, with its tasks, its shuffle files and what it keeps. Else
+        /// it is given back once it is idle and no task waits for a core, and what it has written stays, as with an
+        /// external shuffle service.
         lost: bool = false;
     }
 }
@@ -102,8 +103,8 @@ section! {
     pub struct Spark {
         /// Executors on each worker, standalone.
         executors: u32 = 1, 1..=1_000;
-        /// The executors, where they come and go or differ; without `[spark.yarn]`. Left out: `executors` on each worker,
-        /// from the start on.
+        /// The executors, where they come and go or differ; without `[spark.yarn]`. Left out: `executors` on each
+        /// worker, from the start on.
         executor: Vec<SparkExecutor> = Vec::new();
         /// Cores of each, which are tasks at once (`spark.executor.cores`).
         executor_cores: u32 = 1, 1..=4_096;
@@ -129,7 +130,8 @@ section! {
         /// How often the driver offers all free cores, beside those that become free
         /// (`spark.scheduler.revive.interval`).
         revive_interval: Time = Time::from_secs(1), Time::from_ms(1)..=Time::from_secs(3_600);
-        /// Speculative execution: a copy of a slow task, on another node; the first to end counts (`spark.speculation`).
+        /// Speculative execution: a copy of a slow task, on another node; the first to end counts
+        /// (`spark.speculation`).
         speculation: bool = false;
         /// How often the driver looks for slow tasks (`spark.speculation.interval`).
         speculation_interval: Time = Time::from_ms(100), Time::from_ms(1)..=Time::from_secs(3_600);
@@ -143,8 +145,8 @@ section! {
         /// Attempts at a task that fail before its job does (`spark.task.maxFailures`). Those that are lost with their
         /// executor count where Spark has them count.
         task_max_failures: u32 = 4, 1..=1_000;
-        /// Whether the program goes on with its next job when one has failed, as it may catch the exception that the action
-        /// throws. Else the application fails with the job.
+        /// Whether the program goes on with its next job when one has failed, as it may catch the exception that the
+        /// action throws. Else the application fails with the job.
         catches_failures: bool = false;
         /// Memory of each executor, of which a part is for what stages `persist`; on YARN its container has an overhead
         /// besides (`spark.executor.memory`).
@@ -159,17 +161,17 @@ section! {
         broadcast_block_size: Bytes = Bytes::from_mib(4), Bytes::new(1_024)..=Bytes::from_mib(2_047);
         /// Adaptive execution of the stages of SQL, those with `sql` (`spark.sql.adaptive.enabled`).
         adaptive: bool = true;
-        /// Whether adaptive execution joins neighbouring partitions of the shuffles that a stage reads, when all of these
-        /// are there: then it has fewer tasks than partitions (`spark.sql.adaptive.coalescePartitions.enabled`).
+        /// Whether adaptive execution joins neighbouring partitions of the shuffles that a stage reads, when all of
+        /// these are there: then it has fewer tasks than partitions (`spark.sql.adaptive.coalescePartitions.enabled`).
         adaptive_coalesce_partitions: bool = true;
-        /// What a task of joined partitions reads at most, and one of a part of a skewed one at least, as far as map tasks'
-        /// blocks come to that (`spark.sql.adaptive.advisoryPartitionSizeInBytes`).
+        /// What a task of joined partitions reads at most, and one of a part of a skewed one at least, as far as map
+        /// tasks' blocks come to that (`spark.sql.adaptive.advisoryPartitionSizeInBytes`).
         adaptive_advisory_partition_size: Bytes = Bytes::from_mib(64), PARTITIONS;
         /// What it reads at least, beyond the most that is advised, too
         /// (`spark.sql.adaptive.coalescePartitions.minPartitionSize`).
         adaptive_min_partition_size: Bytes = Bytes::from_mib(1), PARTITIONS;
-        /// Whether a task reads no more than a core's part of all bytes that its stage reads, but for the least, so that
-        /// all cores have something to do (`spark.sql.adaptive.coalescePartitions.parallelismFirst`).
+        /// Whether a task reads no more than a core's part of all bytes that its stage reads, but for the least, so
+        /// that all cores have something to do (`spark.sql.adaptive.coalescePartitions.parallelismFirst`).
         adaptive_parallelism_first: bool = true;
         /// Whether adaptive execution splits skewed partitions of joins, those of parents in a stage's `skew-join`
         /// (`spark.sql.adaptive.skewJoin.enabled`).
@@ -218,9 +220,9 @@ section! {
         /// what all of them ask for, with one result. False for RDDs, and for what must keep its number of partitions, as
         /// `repartition(200)` does.
         sql: bool = false;
-        /// Of a join of two parents, those whose skewed partitions adaptive execution may split: each part, of some map tasks,
-        /// has a task, which reads all of the other parent's partition. Both of an inner join, the left one of an outer join
-        /// to the left, of a semi join and of an anti join.
+        /// Of a join of two parents, those whose skewed partitions adaptive execution may split: each part, of some map
+        /// tasks, has a task, which reads all of the other parent's partition. Both of an inner join, the left one of
+        /// an outer join to the left, of a semi join and of an anti join.
         skew_join: Vec<String> = Vec::new();
         /// What its tasks read of files, all together.
         input: Bytes = Bytes::ZERO, SIZES;
@@ -228,8 +230,8 @@ section! {
         inputs: Vec<Bytes> = Vec::new(), SIZES;
         /// Where the files stand that its tasks read.
         input_from: SparkPlace = SparkPlace::Local;
-        /// How records lie in the files, if these stand in HDFS. Input that is no whole number of blocks (`hdfs.block`) is
-        /// the end of a file, and no task reads on behind it.
+        /// How records lie in the files, if these stand in HDFS. Input that is no whole number of blocks (`hdfs.block`)
+        /// is the end of a file, and no task reads on behind it.
         input_format: SparkFormat = SparkFormat::Text;
         /// Its name that of a stage, of an earlier job, that has kept what it computed (`persist`): each task reads a
         /// partition of that in place of files, and computes it anew where no executor has it.
@@ -246,8 +248,8 @@ section! {
         works: Vec<Time> = Vec::new(), TIMES;
         /// Further work for each MB (1,000,000 B) that a task reads of files or shuffles.
         work_per_mb: Time = Time::ZERO, TIMES;
-        /// Further work, before all other, of the tasks that an executor begins before one of the stage has ended on it:
-        /// its process loads and compiles classes.
+        /// Further work, before all other, of the tasks that an executor begins before one of the stage has ended on
+        /// it: its process loads and compiles classes.
         warm_up: Time = Time::ZERO, TIMES;
         /// The part of a task's work that is done while its bytes come in; the rest follows when all are there, as
         /// after a sort.

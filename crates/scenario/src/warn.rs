@@ -331,8 +331,8 @@ impl Check<'_> {
 }
 
 /// By which part losses are overstated where the product of `fatal` places' times under repair is taken for their rate.
-/// Against the mean time to the first loss of a birth-death chain: each of `places` fails when it is up, is repaired when
-/// it is down, and is down for the part `down` of a life.
+/// Against the mean time to the first loss of a birth-death chain: each of `places` fails when it is up, is repaired
+/// when it is down, and is down for the part `down` of a life.
 fn overstated(places: u32, fatal: u32, down: f64) -> f64 {
     if down <= 0.0 {
         return 0.0;

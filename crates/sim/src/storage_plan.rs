@@ -1,9 +1,9 @@
 //! A workload's day on the disks of a cluster, without network and processors: what each policy would save.
 //!
-//! A workload says when jobs come and what they read and write, not which files. Here files are as popular as Zipf's law
-//! has them, and the blocks of each file lie on disks drawn at random: the first replica on a primary disk of one node,
-//! each further replica on a backup disk of its gear on another. A job reads its file from the beginning, `slots` blocks
-//! of each node at a time, the next ones after `block-time`.
+//! A workload says when jobs come and what they read and write, not which files. Here files are as popular as Zipf's
+//! law has them, and the blocks of each file lie on disks drawn at random: the first replica on a primary disk of one
+//! node, each further replica on a backup disk of its gear on another. A job reads its file from the beginning, `slots`
+//! blocks of each node at a time, the next ones after `block-time`.
 
 use crate::lower::power;
 use des::RandomStream;
@@ -321,8 +321,9 @@ mod tests {
         StoragePlan::parse("plan.toml", text, check).unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// No request at all. A disk idles for its break-even time of each depth (Idle_B after 0.65 x (0.6 x 29.07 - 6.56) /
-    /// 1.41 seconds), then rests: nothing but the first seconds is lost against the ceiling, and the oracle loses nothing.
+    /// No request at all. A disk idles for its break-even time of each depth (Idle_B after 0.65 x (0.6 x 29.07 - 6.56)
+    /// / 1.41 seconds), then rests: nothing but the first seconds is lost against the ceiling, and the oracle loses
+    /// nothing.
     #[test]
     fn a_day_without_requests_saves_what_the_ceiling_allows() {
         let plan = plan("nodes = 3\n[[power]]\ndrive = \"constellation-es3-4tb\"\npolicy = \"timeout\"\n");

@@ -20,8 +20,8 @@ pub struct Config {
     pub locality_wait_process: Time,
     /// How long a stage waits for a place on the node of its data (`spark.locality.wait.node`, 3 s).
     pub locality_wait: Time,
-    /// Whether tasks prefer nodes that have a fifth of what they read of shuffles (`spark.shuffle.reduceLocality.enabled`
-    /// of `DAGScheduler`, which the documentation does not have).
+    /// Whether tasks prefer nodes that have a fifth of what they read of shuffles
+    /// (`spark.shuffle.reduceLocality.enabled` of `DAGScheduler`, which the documentation does not have).
     pub reduce_locality: bool,
     /// How much a task fetches at once (`spark.reducer.maxSizeInFlight`, 48 MiB).
     pub max_size_in_flight: Bytes,
@@ -49,8 +49,8 @@ pub struct Config {
     /// How much a task reads at most whose partitions are joined, and at least of a skewed one that is split
     /// (`spark.sql.adaptive.advisoryPartitionSizeInBytes`, 64 MiB).
     pub advisory_size: Bytes,
-    /// Which partitions of joins are split for stages in adaptive execution (`spark.sql.adaptive.skewJoin.enabled`); none
-    /// where they are not.
+    /// Which partitions of joins are split for stages in adaptive execution (`spark.sql.adaptive.skewJoin.enabled`);
+    /// none where they are not.
     pub skew: Option<Skew>,
     /// Attempts at a task that fail before its job does (`spark.task.maxFailures`, 4).
     pub max_task_failures: u32,
@@ -228,8 +228,8 @@ pub struct StageSpec {
     pub reads: Option<usize>,
     /// Where its input stands.
     pub input: Place,
-    /// Whether a task whose input is whole blocks of HDFS reads on in the next task's first one, where its last line ends
-    /// (`LineRecordReader`). What is no whole block is the end of a file.
+    /// Whether a task whose input is whole blocks of HDFS reads on in the next task's first one, where its last line
+    /// ends (`LineRecordReader`). What is no whole block is the end of a file.
     pub reads_on: bool,
     /// Where its output goes.
     pub output: Place,
@@ -253,8 +253,8 @@ pub struct Failing {
     pub task: usize,
     /// How long after its start on its executor it ends.
     pub after: Time,
-    /// Whether it cannot fetch what it reads of a shuffle, rather than fail by itself; if so, on which node an executor has
-    /// lost its shuffle files. None there: the driver does not know where the output is.
+    /// Whether it cannot fetch what it reads of a shuffle, rather than fail by itself; if so, on which node an executor
+    /// has lost its shuffle files. None there: the driver does not know where the output is.
     pub fetch: Option<Option<NodeId>>,
 }
 

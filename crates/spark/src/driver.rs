@@ -402,7 +402,8 @@ impl Spark {
 }
 
 /// Bytes of a map status beside the sizes of its blocks: the block manager's name, and the map task's number. Ours, of
-/// the order of `BlockManagerId`: statuses are packed and compressed as one (`MapOutputTracker.serializeOutputStatuses`).
+/// the order of `BlockManagerId`: statuses are packed and compressed as one
+/// (`MapOutputTracker.serializeOutputStatuses`).
 pub const ADDRESS: usize = 40;
 /// Bytes of a message without its content: addresses and names of its endpoints (`RequestMessage`). Ours.
 pub const MESSAGE: u64 = 100;

@@ -84,8 +84,8 @@ impl Spark {
         }
     }
 
-    /// The job that runs has failed. Its stages launch no more tasks, and those that run are killed. The program goes on,
-    /// if it does.
+    /// The job that runs has failed. Its stages launch no more tasks, and those that run are killed. The program goes
+    /// on, if it does.
     pub(crate) fn abort(&mut self, platform: &mut Platform, reason: String) {
         if !self.config.catches_failures {
             return self.fail(platform, reason);

@@ -1,8 +1,8 @@
 //! Executors that are listed with when they come and go, as a log has recorded it: those of a cluster that grows and
 //! shrinks by dynamic allocation, and those whose processes end.
 //!
-//! The list says when, and the rest is as in Spark. An executor is given back no sooner than it is idle while no task waits,
-//! and not the last one where no other will come, as `ExecutorAllocationManager` would ask for another then.
+//! The list says when, and the rest is as in Spark. An executor is given back no sooner than it is idle while no task
+//! waits, and not the last one where no other will come, as `ExecutorAllocationManager` would ask for another then.
 
 use crate::application::{Errand, Spark};
 use crate::config::Listed;

@@ -1,5 +1,5 @@
-//! Executors that are lost with their shuffle files, as no external shuffle service keeps those: what other executors and
-//! the driver see of it and when, and what is run anew.
+//! Executors that are lost with their shuffle files, as no external shuffle service keeps those: what other executors
+//! and the driver see of it and when, and what is run anew.
 //!
 //! A node that crashes says nothing. Standalone, the Master drops a Worker that it has not heard of
 //! ([`crate::standalone`]), and the driver hears of it; a connection that is reset tells it at once. Tasks that fetch

@@ -15,8 +15,8 @@ use hadoop::{Data, DiskOp, DiskStream, DiskTransfer, End, Platform, WriteNews, W
 use std::collections::BTreeMap;
 use units::{Bytes, Time};
 
-/// Bytes of a local file that are read at once, as the kernel reads that far ahead; and of a file of HDFS that are written at
-/// once.
+/// Bytes of a local file that are read at once, as the kernel reads that far ahead; and of a file of HDFS that are
+/// written at once.
 pub const PIECE: Bytes = Bytes::from_mib(1);
 /// Processes of executors among those of their nodes: the first has this number.
 const FIRST_PROCESS: u32 = 1_000;

@@ -11,7 +11,8 @@ use hadoop::hdfs::BlockId;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use units::Bytes;
 
-/// A stage whose data set another may have to compute anew: it keeps what that one reads, or what such a stage has read.
+/// A stage whose data set another may have to compute anew: it keeps what that one reads, or what such a stage has
+/// read.
 #[derive(Debug)]
 pub struct Ancestor {
     pub stage: usize,
@@ -67,8 +68,8 @@ pub struct Stage {
 }
 
 impl Stage {
-    /// The stage of this number, whose parents have so many tasks each. The first of them are its own, the others those of
-    /// its ancestors.
+    /// The stage of this number, whose parents have so many tasks each. The first of them are its own, the others those
+    /// of its ancestors.
     pub fn new(
         number: usize,
         spec: StageSpec,

@@ -14,8 +14,8 @@ choice! {
         Time = "time",
         /// A list of each run against another list of it, `x-metric`: one dot for each entry.
         Scatter = "scatter",
-        /// Two series weighed against each other: x times the share of a run in both runs' `metric`, and 1 - x times its
-        /// share in both runs' `x-metric` (Ptc of Yang 2012, Eq. 4.3, with x for alpha).
+        /// Two series weighed against each other: x times the share of a run in both runs' `metric`, and 1 - x times
+        /// its share in both runs' `x-metric` (Ptc of Yang 2012, Eq. 4.3, with x for alpha).
         Weighed = "weighed",
     }
 }

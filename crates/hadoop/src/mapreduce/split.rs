@@ -226,8 +226,8 @@ pub(super) fn pieces_of(block: BlockId, block_size: Bytes, hdfs: &Hdfs) -> Vec<P
     offsets.map(|offset| Piece { block, offset, length: block_size.min(whole - offset) }).collect()
 }
 
-/// Where splits go on whose last records may end in the next block of their file. Splits that are given one by one follow
-/// each other in one file while they are whole blocks: what is shorter is the end of a file.
+/// Where splits go on whose last records may end in the next block of their file. Splits that are given one by one
+/// follow each other in one file while they are whole blocks: what is shorter is the end of a file.
 fn read_on(splits: &mut [Split], spec: &JobSpec, hdfs: &Hdfs) {
     let is_one_file = match spec.input {
         JobInput::Splits(_) => true,

@@ -20,8 +20,8 @@ pub fn is_local(of: &Application) -> bool {
 /// When tasks of an executor begin or end, and by how many more run then.
 type Change = (i64, i64);
 
-/// Executors that run tasks and whose own events are not in the log: Spark drops events that come too fast, and logs are
-/// cut. Each has a core for each task that it ran at once. The driver is one only where there are no others.
+/// Executors that run tasks and whose own events are not in the log: Spark drops events that come too fast, and logs
+/// are cut. Each has a core for each task that it ran at once. The driver is one only where there are no others.
 pub fn unnamed(of: &Application) -> Vec<Executor> {
     let known: BTreeSet<&str> = of.executors.iter().map(|executor| &*executor.id).collect();
     let mut runs: BTreeMap<&Arc<str>, (&str, Vec<Change>)> = BTreeMap::new();
@@ -84,8 +84,8 @@ pub struct Course<'a> {
 
 impl<'a> Course<'a> {
     /// Of a log with jobs that were submitted at these times, in their order, and of which the last one ended then. An
-    /// executor was there while tasks ran on it that ended well, whatever its own events say; and one was there until the
-    /// end.
+    /// executor was there while tasks ran on it that ended well, whatever its own events say; and one was there until
+    /// the end.
     pub fn new(of: &'a Application, submits: Vec<i64>, last: i64) -> Self {
         let first = submits.first().copied().unwrap_or(0);
         let mut ran: BTreeMap<&str, (i64, i64)> = BTreeMap::new();
@@ -175,8 +175,8 @@ impl<'a> Course<'a> {
         (whole(most.0), whole(most.1))
     }
 
-    /// A time, as a scenario has it: from the submission of the last job before it on; from the start of the run before the
-    /// first.
+    /// A time, as a scenario has it: from the submission of the last job before it on; from the start of the run before
+    /// the first.
     fn moment(&self, at: i64) -> (Option<u32>, Time) {
         match self.submits.partition_point(|submit| *submit <= at) {
             0 => (None, Time::ZERO),

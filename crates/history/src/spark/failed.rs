@@ -5,8 +5,8 @@ use scenario::{SparkAttempt, SparkEnd, node_name};
 use std::collections::{BTreeMap, BTreeSet};
 use units::Time;
 
-/// Which task failed how often before its job did, by Spark's words of its stage's failure: "Task 51 in stage 34.0 failed
-/// 4 times, most recent failure: ...".
+/// Which task failed how often before its job did, by Spark's words of its stage's failure: "Task 51 in stage 34.0
+/// failed 4 times, most recent failure: ...".
 fn times(failure: &str) -> Option<(u32, u32)> {
     let (before, after) = failure.split_once(" failed ")?;
     let (times, _) = after.split_once(" times")?;
@@ -15,8 +15,8 @@ fn times(failure: &str) -> Option<(u32, u32)> {
     Some((task, times.trim().parse().ok().filter(|times| *times > 0)?))
 }
 
-/// Whether an attempt counts as one that failed: by itself, or with its executor, but not one whose output alone was lost
-/// with that.
+/// Whether an attempt counts as one that failed: by itself, or with its executor, but not one whose output alone was
+/// lost with that.
 fn is_in_vain(task: &Task) -> bool {
     task.end == TaskEnd::Failed || task.end == TaskEnd::ExecutorLost && task.error != "Resubmitted"
 }
@@ -81,9 +81,9 @@ pub fn max_failures(of: &Application) -> Option<u32> {
 pub struct Failed<'a>(BTreeMap<u32, Vec<&'a Task>>);
 
 impl<'a> Failed<'a> {
-    /// What could not be fetched from an executor that was lost, and what ended with one, is not planned: it follows from
-    /// that. But of a task with which its job failed all attempts are, as executors are lost at their times here, whatever
-    /// runs on them.
+    /// What could not be fetched from an executor that was lost, and what ended with one, is not planned: it follows
+    /// from that. But of a task with which its job failed all attempts are, as executors are lost at their times here,
+    /// whatever runs on them.
     pub fn of(of: &'a Application, aborted: &Aborted) -> Self {
         let lost: BTreeSet<&str> = of
             .executors
@@ -107,8 +107,8 @@ impl<'a> Failed<'a> {
         Self(failed)
     }
 
-    /// Of a stage, no more than so many of one task. An attempt at a stage after the first numbers its tasks anew: in it,
-    /// before Spark 3.3, a task's place is not known.
+    /// Of a stage, no more than so many of one task. An attempt at a stage after the first numbers its tasks anew: in
+    /// it, before Spark 3.3, a task's place is not known.
     pub fn of_stage(&self, stage: &Stage, most: u32) -> Vec<(u32, &'a Task)> {
         let mut counts: BTreeMap<u32, u32> = BTreeMap::new();
         let mut attempts = Vec::new();

@@ -1,9 +1,9 @@
 //! A scenario from an event log: the stages that ran, with what their tasks took, read and wrote.
 //!
 //! What a task took but for waiting for shuffle blocks and for writing its own is its work, as far as it had a core
-//! ([`super::work`]); waiting is the simulation's affair. So the scenario says what another network, or another number of
-//! bytes under way, would change. Files that a task reads or writes are in its work, as no log says where they are; those
-//! of an RDD of HDFS are read there, too.
+//! ([`super::work`]); waiting is the simulation's affair. So the scenario says what another network, or another number
+//! of bytes under way, would change. Files that a task reads or writes are in its work, as no log says where they are;
+//! those of an RDD of HDFS are read there, too.
 
 use super::executors::{Course, is_local, slots};
 use super::settings::{size, time};
@@ -146,8 +146,8 @@ pub fn import(of: &Application, cluster: Option<(&str, &str)>) -> Result<SparkIm
         }
     }
     costs_of_driver(&mut spark, &stages);
-    // What tasks waited for the network can be told from work where it is simulated as it was; and where tasks count all
-    // that they compute, which they do not of Python's workers.
+    // What tasks waited for the network can be told from work where it is simulated as it was; and where tasks count
+    // all that they compute, which they do not of Python's workers.
     let python = of.stages.iter().flat_map(|stage| &stage.rdds).any(|rdd| rdd.name.contains("Python"));
     if cluster.is_some() && !python {
         ran.cost = Counted::of(&stages, &ran.machines);

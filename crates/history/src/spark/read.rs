@@ -68,8 +68,8 @@ impl LogReader {
             if let Some(broken) = broken.take_if(|_| !content.is_empty()) {
                 return Err(broken);
             }
-            // An application that still runs, or that was killed, leaves a line without its end, after which whoever copied
-            // it may have ended the line.
+            // An application that still runs, or that was killed, leaves a line without its end, after which whoever
+            // copied it may have ended the line.
             match self.event(content) {
                 Err(Wrong::Json(error)) if error.is_eof() => broken = Some(at(Wrong::Json(error).at(offset))),
                 Err(wrong) => return Err(at(wrong.at(offset))),

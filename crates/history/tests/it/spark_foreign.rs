@@ -74,8 +74,8 @@ fn ms(times: &[u64]) -> Vec<Time> {
 
 const TWO: [(&str, &str, u32); 2] = [("1", "h1", 1), ("2", "h2", 1)];
 
-/// Of local mode the driver is the executor, with the cores that it says or else those that its tasks had at once. Its first
-/// tasks took 2.9 s and 3.9 s, a later one 2 s: warming up is 1.4 s.
+/// Of local mode the driver is the executor, with the cores that it says or else those that its tasks had at once. Its
+/// first tasks took 2.9 s and 3.9 s, a later one 2 s: warming up is 1.4 s.
 #[test]
 fn local_mode_is_an_executor_on_a_worker() {
     let tasks = [
@@ -148,8 +148,8 @@ fn a_last_line_that_breaks_off_may_have_an_end() {
     assert!(error.contains("found EOF while parsing"), "{error}");
 }
 
-/// One task of 400 is in the log, of a stage that took 10 s on two executors of two cores: 39.9 s of work are left for the
-/// other 399. Of four tasks of which three are there, the last takes the mean.
+/// One task of 400 is in the log, of a stage that took 10 s on two executors of two cores: 39.9 s of work are left for
+/// the other 399. Of four tasks of which three are there, the last takes the mean.
 #[test]
 fn tasks_whose_events_were_lost_take_what_the_stage_leaves() {
     let two = [("1", "h1", 2), ("2", "h2", 2)];
@@ -170,8 +170,8 @@ fn tasks_whose_events_were_lost_take_what_the_stage_leaves() {
     assert_eq!(of.recorded.stages[0].1, 4.0);
 }
 
-/// The first attempt at a stage did two of four tasks, before output of its parents could not be fetched. The second one
-/// did the others, which are its tasks 0 and 1: by their partitions, or in their order before Spark 3.3.
+/// The first attempt at a stage did two of four tasks, before output of its parents could not be fetched. The second
+/// one did the others, which are its tasks 0 and 1: by their partitions, or in their order before Spark 3.3.
 #[test]
 fn a_stage_that_was_tried_again_has_all_of_its_tasks() {
     let metrics = |bytes: u32| json!({ "Shuffle Write Metrics": { "Shuffle Bytes Written": bytes } });
@@ -219,8 +219,8 @@ fn a_copy_that_was_first_does_not_shorten_its_task() {
     assert_eq!((now.speculation_multiplier, now.speculation_quantile), (3.0, 0.9));
 }
 
-/// 200 tasks of a stage were launched and ended within 100 ms, by one thread of the driver's: 0.5 ms each, where the model
-/// would have taken 1 ms.
+/// 200 tasks of a stage were launched and ended within 100 ms, by one thread of the driver's: 0.5 ms each, where the
+/// model would have taken 1 ms.
 #[test]
 fn the_driver_is_as_fast_as_it_was_seen_to_be() {
     let of = |length: i64| {
@@ -235,8 +235,8 @@ fn the_driver_is_as_fast_as_it_was_seen_to_be() {
     assert_eq!(of(2_000), (Time::from_us(500), Time::from_us(500)));
 }
 
-/// Two stages are ready when their job is submitted at 1 s. The driver hands over the tasks of both by 1.2 s; those of the
-/// second wait for the core until 5 s, which is no delay of the driver's.
+/// Two stages are ready when their job is submitted at 1 s. The driver hands over the tasks of both by 1.2 s; those of
+/// the second wait for the core until 5 s, which is no delay of the driver's.
 #[test]
 fn waiting_for_a_core_is_no_delay() {
     let rest = [
@@ -249,9 +249,10 @@ fn waiting_for_a_core_is_no_delay() {
     assert_eq!((spark.stage[0].delay, spark.stage[1].delay), (Time::from_ms(300), Time::from_ms(300)));
 }
 
-/// A data set of two partitions of 2 GB is kept by executors 1 and 2. One task of the next job runs where it is not kept,
-/// as the executor's first: 30 s with 9 s of processor time, where that beside its partition takes 10 s. The rest is neither
-/// work nor a start. In the 21 s 0.8 Gbit/s came; had it taken 20 s, 1.5 Gbit/s in 11 s, which is no link of 1 Gbit/s.
+/// A data set of two partitions of 2 GB is kept by executors 1 and 2. One task of the next job runs where it is not
+/// kept, as the executor's first: 30 s with 9 s of processor time, where that beside its partition takes 10 s. The rest
+/// is neither work nor a start. In the 21 s 0.8 Gbit/s came; had it taken 20 s, 1.5 Gbit/s in 11 s, which is no link of
+/// 1 Gbit/s.
 #[test]
 fn what_is_kept_elsewhere_is_read_over_the_network() {
     let three = [("1", "h1", 1), ("2", "h2", 1), ("3", "h3", 1)];
@@ -346,8 +347,8 @@ fn attempts_that_failed_are_planned() {
     assert_eq!(attempts(&of.scenario.spark.unwrap().stage[0]), [(1, SparkEnd::Failed, 1_000, None)]);
 }
 
-/// Task 1 of the first job failed twice, at 5 s, when a job that ran beside it was cancelled; the next one succeeded. Of
-/// the first stage task 2 was not tried; of the cancelled one a task had run for 3 s, longer than the others.
+/// Task 1 of the first job failed twice, at 5 s, when a job that ran beside it was cancelled; the next one succeeded.
+/// Of the first stage task 2 was not tried; of the cancelled one a task had run for 3 s, longer than the others.
 #[test]
 fn a_job_that_failed_takes_those_beside_it_along() {
     let killed = json!({ "Reason": "TaskKilled", "Kill Reason": "Stage cancelled" });
@@ -407,8 +408,8 @@ fn a_job_that_failed_is_imported_and_one_that_was_cancelled_is_not() {
     }
 }
 
-/// A task whose executors were lost twice, and its job with it: both attempts are planned, and the executors go, too. That of
-/// another task follows from the loss.
+/// A task whose executors were lost twice, and its job with it: both attempts are planned, and the executors go, too.
+/// That of another task follows from the loss.
 #[test]
 fn a_job_that_failed_with_lost_executors_is_imported() {
     let lost = json!({ "Reason": "ExecutorLostFailure", "Executor ID": "1", "Exit Caused By App": true,
@@ -429,8 +430,8 @@ fn a_job_that_failed_with_lost_executors_is_imported() {
     assert_eq!(of.executor.iter().map(|executor| executor.lost).collect::<Vec<_>>(), [true, false]);
 }
 
-/// What could not be fetched from an executor that lived on takes that one's output along. What could not be from one that
-/// was lost follows from its loss.
+/// What could not be fetched from an executor that lived on takes that one's output along. What could not be from one
+/// that was lost follows from its loss.
 #[test]
 fn output_that_could_not_be_fetched_is_lost() {
     let fetch =
@@ -488,8 +489,8 @@ fn goes(id: &str, at: i64, reason: &str) -> Value {
     json!({ "Event": "ExecutorRemoved", "Timestamp": at, "Executor ID": id, "Removed Reason": reason })
 }
 
-/// Four executors: one from the start on, one that comes 2 s after the job and is lost, one that comes after 5 s and is given
-/// back, and one that went before the job.
+/// Four executors: one from the start on, one that comes 2 s after the job and is lost, one that comes after 5 s and is
+/// given back, and one that went before the job.
 #[test]
 fn a_cluster_that_grows_and_shrinks_is_listed() {
     let rest = [
@@ -541,8 +542,8 @@ fn hosts_that_differ_are_listed() {
     says(&on_yarn, "hosts had different numbers of executors");
 }
 
-/// Executors that came after the job's end and went before its begin, by their own events: tasks ran on one, so it was there.
-/// Nobody else was, and one is until the end.
+/// Executors that came after the job's end and went before its begin, by their own events: tasks ran on one, so it was
+/// there. Nobody else was, and one is until the end.
 #[test]
 fn an_executor_was_there_while_tasks_ran_on_it() {
     let rest = [
@@ -591,8 +592,8 @@ fn a_job_that_runs_when_the_log_breaks_off_has_the_stages_that_ended() {
     assert!(import(&application(lost.as_bytes()).unwrap(), None).is_err());
 }
 
-/// A stage that found nothing to read comes after its parent, if that wrote little: its task reads it all. Of 40 MB that the
-/// parent wrote it would be another matter. What reads 10 MB of the 40 reads all, which is said.
+/// A stage that found nothing to read comes after its parent, if that wrote little: its task reads it all. Of 40 MB
+/// that the parent wrote it would be another matter. What reads 10 MB of the 40 reads all, which is said.
 #[test]
 fn stages_that_read_little_of_their_parents() {
     let of = |written: u64, read: u64| {

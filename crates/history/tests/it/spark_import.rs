@@ -180,7 +180,8 @@ fn works(log: &str, cluster: Option<&str>) -> (Vec<u64>, u64) {
     (stage.works.iter().map(ms).collect(), ms(&stage.warm_up))
 }
 
-/// Executors' first tasks took 4 s and 6 s, later ones 1 s and 3 s: 5 s against 2 s in the mean, so warming up takes 3 s.
+/// Executors' first tasks took 4 s and 6 s, later ones 1 s and 3 s: 5 s against 2 s in the mean, so warming up takes 3
+/// s.
 #[test]
 fn first_tasks_of_executors_are_told_from_later_ones() {
     let log = stage_of(&[
@@ -248,8 +249,9 @@ fn reading_over_the_network_is_no_work() {
     assert_eq!(works(&log, None), (vec![4_000, 7_000], 0));
 }
 
-/// Tasks that wait for no network take 4 s and count 2 s of processor time. Later ones take 9 s and count 1 s: where they
-/// wrote output, or read from another executor, they have worked for 2 s, if the network is known that they waited for.
+/// Tasks that wait for no network take 4 s and count 2 s of processor time. Later ones take 9 s and count 1 s: where
+/// they wrote output, or read from another executor, they have worked for 2 s, if the network is known that they waited
+/// for.
 #[test]
 fn waits_for_the_network_that_no_log_counts_are_no_work() {
     let first = [(1, "w1", "NODE_LOCAL", 2_000, 6_000, 2_000), (2, "w2", "NODE_LOCAL", 2_000, 6_000, 2_000)];
@@ -293,8 +295,8 @@ fn settings_of_speculation_are_read() {
     assert_eq!((spark.speculation, spark.speculation_quantile), (false, 0.9));
 }
 
-/// The first data set is kept by the program. The second job's first stage, whose tasks are where it is, reads it: 7 KB a
-/// task. Sizes are those that tasks have read; where a stage has them from files, nothing is read of what is kept.
+/// The first data set is kept by the program. The second job's first stage, whose tasks are where it is, reads it: 7 KB
+/// a task. Sizes are those that tasks have read; where a stage has them from files, nothing is read of what is kept.
 #[test]
 fn kept_data_sets_are_found() {
     let with = |locality: &str, level: &str| {

@@ -239,7 +239,8 @@ impl<H: Hint> Profile<H> {
         Ok(())
     }
 
-    /// Takes some keys of a record, behind one another, by their hashes. `home` is the bucket of the record's first key.
+    /// Takes some keys of a record, behind one another, by their hashes. `home` is the bucket of the record's first
+    /// key.
     #[inline]
     fn some_keys<'a>(
         &mut self,

@@ -245,8 +245,8 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
-    /// One node comes or goes: at most 1.1/N of all copies move, and no node has more than 1.05 times its share, nor two
-    /// buckets more than its share of them.
+    /// One node comes or goes: at most 1.1/N of all copies move, and no node has more than 1.05 times its share, nor
+    /// two buckets more than its share of them.
     #[test]
     fn few_bytes_move_and_the_load_stays_bounded(
         count in 3usize..40, replicas in 1usize..4, exponent in 0.0..1.5f64, keys in 2_000usize..40_000,

@@ -254,8 +254,8 @@ struct Shelf<'a> {
     records: &'a dyn Fn(Bytes) -> Option<f64>,
 }
 
-/// Where the keys stand, and what each node's maps make of them. `part`: the part of a map's output whose keys belong to
-/// its node.
+/// Where the keys stand, and what each node's maps make of them. `part`: the part of a map's output whose keys belong
+/// to its node.
 fn layout(crowd: &Crowd, places: &Places, part: f64, shelf: &Shelf) -> KeyLayout {
     let mut nodes = vec![Standing::default(); places.nodes];
     let tail: f64 = crowd.tail.iter().map(|(keys, weight)| keys * weight).sum();
@@ -301,8 +301,8 @@ impl Standing {
         KeyHome { files: self.files.clone(), shares, keys: self.groups(crowd) }
     }
 
-    /// The reducers' shares of a map's output. `part`: as in [`layout`]; the rest has any key. `records`: those that the
-    /// combiner has before it at a time.
+    /// The reducers' shares of a map's output. `part`: as in [`layout`]; the rest has any key. `records`: those that
+    /// the combiner has before it at a time.
     fn shares(&self, crowd: &Crowd, part: f64, records: Option<f64>) -> Vec<f64> {
         let mut shares = match records {
             Some(records) => crowd.shares(Some(records * (1.0 - part))),

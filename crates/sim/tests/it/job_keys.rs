@@ -64,7 +64,8 @@ fn remote(result: &RunResult) -> f64 {
 }
 
 /// 2^-e + 3^-e = 1 for e = 0.787884911: the first of three keys has half of the records. By a program in Python that
-/// hashes the texts as `Text.hashCode` is defined, `xdicbozijhpj` is reducer 3's of four, and the other two reducer 0's.
+/// hashes the texts as `Text.hashCode` is defined, `xdicbozijhpj` is reducer 3's of four, and the other two reducer
+/// 0's.
 #[test]
 fn a_key_with_half_of_the_records_is_half_of_its_reducer() {
     let shares = shares(&run(&["job.keys.distinct=3", "job.keys.exponent=0.78788491102586978"]));
@@ -86,8 +87,8 @@ fn many_equal_keys_are_as_none() {
 }
 
 /// A hundred thousand keys by Zipf's law with exponent 1.2, a reducer on each of 64 nodes. The heaviest key
-/// alone outweighs 12.57 nodes, whatever the hash. With that of `Text` the fullest reducer has 14.2393 times the mean, by
-/// the program in Python.
+/// alone outweighs 12.57 nodes, whatever the hash. With that of `Text` the fullest reducer has 14.2393 times the mean,
+/// by the program in Python.
 #[test]
 fn hashed_keys_of_a_heavy_law_overload_a_reducer() {
     let law = ["cluster.workers=64", "mapreduce.reducers=64", "job.keys.distinct=100000", "job.keys.exponent=1.2"];
@@ -131,8 +132,8 @@ fn plan(keys: &[HeavyKey]) -> Plan {
 }
 
 /// With results that can be merged no node has more than 1.05 times the mean of the input, as the planner plans it, and
-/// what travels are partial results: each map sends one record of each split key that is not reduced on its node, as the
-/// maps of each node are counted from the plan that is made of the keys one by one.
+/// what travels are partial results: each map sends one record of each split key that is not reduced on its node, as
+/// the maps of each node are counted from the plan that is made of the keys one by one.
 #[test]
 fn heavy_keys_are_split_where_their_results_can_be_merged() {
     let placed = run(&[&LAW[..], &SUMS].concat());
@@ -261,8 +262,8 @@ fn by_plan(text: &str, assignments: &[&str]) -> Result<scenario::Scenario, Strin
     sim::check_plans(&scenario).map(|()| scenario)
 }
 
-/// Natively the reducers' shares are those of their buckets' bytes. Placed, each node has the input that stands there, and
-/// of a job without a combiner the split key's records travel from the fourth node to the second: a tenth of all.
+/// Natively the reducers' shares are those of their buckets' bytes. Placed, each node has the input that stands there,
+/// and of a job without a combiner the split key's records travel from the fourth node to the second: a tenth of all.
 #[test]
 fn a_plan_stands_as_it_was_written() {
     let strict = &LAW[..4];

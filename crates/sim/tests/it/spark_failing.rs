@@ -19,9 +19,9 @@ fn ended(app: &SparkApplication, how: &str) -> usize {
     app.tasks.iter().filter(|task| task.ended.name() == how).count()
 }
 
-/// Eight tasks of a second. The first fails after 0.5 s, and its core is given to the fifth before the first waits again,
-/// which it does before all others: three cores are free at 1 s for the first and two others, the fourth at 1.5 s for the
-/// last.
+/// Eight tasks of a second. The first fails after 0.5 s, and its core is given to the fifth before the first waits
+/// again, which it does before all others: three cores are free at 1 s for the first and two others, the fourth at 1.5
+/// s for the last.
 #[test]
 fn a_task_that_fails_waits_again_behind_the_offer_of_its_core() {
     let result = run(&stage("a", "tasks = 8\nwork = \"1 s\"", &["after = \"500 ms\""]));
@@ -56,8 +56,8 @@ fn attempts_fail_one_after_the_other() {
     near(took(&more), 24.0 + 10.0, 0.02);
 }
 
-/// The first job fails after 3 s: its other task is killed, and its second stage never runs. The program goes on after 5 s.
-/// A job that needs what the first stage would have written runs that before, with no more failures.
+/// The first job fails after 3 s: its other task is killed, and its second stage never runs. The program goes on after
+/// 5 s. A job that needs what the first stage would have written runs that before, with no more failures.
 #[test]
 fn a_program_goes_on_after_a_job_that_failed() {
     let settings = "task-max-failures = 1\ncatches-failures = true\npause = [\"0 s\", \"5 s\"]\n";
@@ -78,10 +78,10 @@ fn a_program_goes_on_after_a_job_that_failed() {
     near(took(&result), 1.0 + 5.0 + 3.0, 0.1);
 }
 
-/// One of four tasks cannot fetch half a second after their job's submission at 11 s; the others go on until 12 s. After
-/// 0.2 s the stage is submitted anew, behind the map task whose output is gone with the executor: that ends at 12.7 s.
-/// Where none is gone, the new attempt has all four tasks, as three of them still run. The first is launched on the free
-/// core at 11.7 s, the missing one at 12 s when others are free.
+/// One of four tasks cannot fetch half a second after their job's submission at 11 s; the others go on until 12 s.
+/// After 0.2 s the stage is submitted anew, behind the map task whose output is gone with the executor: that ends at
+/// 12.7 s. Where none is gone, the new attempt has all four tasks, as three of them still run. The first is launched on
+/// the free core at 11.7 s, the missing one at 12 s when others are free.
 #[test]
 fn a_stage_is_tried_again_when_output_cannot_be_fetched() {
     for (node, maps, attempts, expected) in
@@ -99,8 +99,8 @@ fn a_stage_is_tried_again_when_output_cannot_be_fetched() {
     }
 }
 
-/// An attempt that is to fail after 6 s is lost with its executor after 5 s: it counts, as the executor is lost when that
-/// of a log was, and the job fails. One that is not to fail does not count.
+/// An attempt that is to fail after 6 s is lost with its executor after 5 s: it counts, as the executor is lost when
+/// that of a log was, and the job fails. One that is not to fail does not count.
 #[test]
 fn an_attempt_that_is_lost_before_it_fails_counts() {
     let two =

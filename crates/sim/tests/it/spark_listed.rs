@@ -1,5 +1,5 @@
-//! Executors that are listed with when they come and go, as an import has them: when tasks run on them, and what of their
-//! files is left, by hand. Tasks take ten seconds on a core.
+//! Executors that are listed with when they come and go, as an import has them: when tasks run on them, and what of
+//! their files is left, by hand. Tasks take ten seconds on a core.
 
 use crate::spark::{run as run_on_four, spark, took};
 use crate::spark_loss::near;
@@ -32,8 +32,8 @@ fn an_executor_runs_tasks_from_when_it_comes() {
     assert_eq!(attempts(spark(&result)), [1, 2]);
 }
 
-/// Two executors do four tasks within 20 s, although one may go after 5 s: tasks wait, and then it is busy. The next job
-/// comes 5 s later and has one executor. It reads what the other has written, which is still there.
+/// Two executors do four tasks within 20 s, although one may go after 5 s: tasks wait, and then it is busy. The next
+/// job comes 5 s later and has one executor. It reads what the other has written, which is still there.
 #[test]
 fn an_executor_is_given_back_when_it_is_idle() {
     let next = stage("b", "job = 1\ntasks = 2\nparents = [\"a\"]");
@@ -75,9 +75,10 @@ fn an_application_fails_without_executors_to_come() {
     near(took(&run(&[gone, "node = \"worker-2\"\nfrom = \"60 s\""], &stage("a", ""))), 70.0, 0.05);
 }
 
-/// One comes 2 s after the second job's submission, at 15 s, and may go 1 s after that of the third, which it does as it is
-/// idle: 10 s, 5 s of pause, four tasks in 22 s on two executors of which one comes at 17 s, 5 s of pause, and two tasks in
-/// 20 s: the third job's tasks are launched at once, one on each, so both executors are busy when the second may go.
+/// One comes 2 s after the second job's submission, at 15 s, and may go 1 s after that of the third, which it does as
+/// it is idle: 10 s, 5 s of pause, four tasks in 22 s on two executors of which one comes at 17 s, 5 s of pause, and
+/// two tasks in 20 s: the third job's tasks are launched at once, one on each, so both executors are busy when the
+/// second may go.
 #[test]
 fn executors_come_and_go_by_the_jobs() {
     let listed = "pause = [\"0 s\", \"5 s\", \"5 s\"]\n[[spark.executor]]\n[[spark.executor]]\nnode = \"worker-3\"\n\

@@ -231,8 +231,8 @@ fn an_application_of_a_real_yarn_is_reproduced() {
     assert_eq!(nodes.len(), 4, "one on each node, as there is room for no more");
 }
 
-/// In cluster mode the driver is in the ApplicationMaster's container. With 2 s more of that one's work executors come 2 s
-/// later; the program looks every 0.1 s from its own start on, and not from a whole second of the client's. What an
+/// In cluster mode the driver is in the ApplicationMaster's container. With 2 s more of that one's work executors come
+/// 2 s later; the program looks every 0.1 s from its own start on, and not from a whole second of the client's. What an
 /// executor gets of the driver comes from that node, and nothing of it on its own node crosses the network.
 #[test]
 fn in_cluster_mode_the_driver_is_on_a_worker() {

@@ -59,8 +59,8 @@ pub enum Hint {
     Gears(u32),
     /// A primary disk of the node or of one that it backs up has failed.
     PrimaryFailed,
-    /// A disk is likely to fail (Yang 2012, 6.2): no end of a job sends the backups to rest. Where the expectation comes
-    /// from is not the policy's business.
+    /// A disk is likely to fail (Yang 2012, 6.2): no end of a job sends the backups to rest. Where the expectation
+    /// comes from is not the policy's business.
     FailureExpected,
     /// Writes are many, or not any more: Yang 2012, 4.4.4.
     WriteIntensive(bool),

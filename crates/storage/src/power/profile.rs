@@ -179,8 +179,8 @@ impl Profile {
         (saved > 0.0).then(|| Time::from_secs_f64(extra / saved).max(moves))
     }
     /// The part of a store's idle power that the depth can save if what readers need always turns, `needed` of `all`
-    /// equal disks: (P_idle - P_rest) (all - needed) / (all P_idle). That is 1 of r replicas, or k of the k + m parts of
-    /// an erasure code. `None` where the drive lacks the depth.
+    /// equal disks: (P_idle - P_rest) (all - needed) / (all P_idle). That is 1 of r replicas, or k of the k + m parts
+    /// of an erasure code. `None` where the drive lacks the depth.
     pub fn ceiling(&self, depth: Depth, needed: u32, all: u32) -> Option<f64> {
         let rest = self.rest(depth)?.power.as_watts();
         let (idle, all) = (self.idle.as_watts(), all.max(1));

@@ -60,8 +60,8 @@ fn an_erasure_code_has_a_lower_ceiling() {
     }
 }
 
-/// Constellation ES.1, SAS manual, Rev. G, table 3, 3 Gb/s: from Idle_C to active at most 0.60 A at 5 V and 2.04 A at 12
-/// V. Taken as a start, whose peak is 0.57 and 1.93 A, that is within a fifteenth.
+/// Constellation ES.1, SAS manual, Rev. G, table 3, 3 Gb/s: from Idle_C to active at most 0.60 A at 5 V and 2.04 A at
+/// 12 V. Taken as a start, whose peak is 0.57 and 1.93 A, that is within a fifteenth.
 #[test]
 fn the_way_back_from_idle_c_peaks_as_a_start_does() {
     let printed = 5.0 * 0.60 + 12.0 * 2.04;

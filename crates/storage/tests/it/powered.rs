@@ -53,8 +53,8 @@ fn run_until(store: &mut Store<u64>, until: Time) -> Vec<(Time, u64)> {
     all
 }
 
-/// Idle from 0 s, at rest from 20 s on, down by 21 s. A read of 100 MB at 100 s finds the motor stopped: it starts until
-/// 110 s, and the read ends at 111 s. Twenty seconds later the disk goes to rest again.
+/// Idle from 0 s, at rest from 20 s on, down by 21 s. A read of 100 MB at 100 s finds the motor stopped: it starts
+/// until 110 s, and the read ends at 111 s. Twenty seconds later the disk goes to rest again.
 #[test]
 fn a_request_to_a_disk_at_rest_waits_for_its_start() {
     let mut store = Store::new(&[disk()], CacheSpec::none());
@@ -149,8 +149,8 @@ const HINTS: [Hint; 10] = [
     Hint::WriteIntensive(false),
 ];
 
-/// Any requests under any policy and any hints: each is answered, states fill the time, the policy's time in use is that
-/// of the disks' mechanics, and no policy beats the oracle.
+/// Any requests under any policy and any hints: each is answered, states fill the time, the policy's time in use is
+/// that of the disks' mechanics, and no policy beats the oracle.
 fn is_whole(
     asks: &[(u64, u64, bool, u64)],
     policy: Policy,
