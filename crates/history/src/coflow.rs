@@ -7,7 +7,7 @@
 
 use crate::HistoryError as Error;
 use crate::error::Problem;
-use crate::swim::{lines, shown};
+use crate::swim::{lines, name, shown};
 use units::{Bytes, Time};
 
 /// Most ports of a fabric, and most ends of all coflows together: what a scenario and memory hold.
@@ -43,7 +43,7 @@ pub struct Coflow {
 /// Whether a file begins like a trace of coflows: two whole numbers, then a line with `port:megabytes`.
 pub fn is_coflow(bytes: &[u8]) -> bool {
     let mut lines = lines(bytes).map(|(at, line)| words(at, line));
-    let first: Vec<_> = lines.next().map(Iterator::collect).unwrap_or_default();
+    let first: Vec<_> = lines.next().map(|words| words.take(3).collect()).unwrap_or_default();
     let whole = |(_, word): &(usize, &[u8])| integer(word).is_some();
     first.len() == 2
         && first.iter().all(whole)
@@ -68,9 +68,7 @@ pub fn read(bytes: &[u8]) -> Result<CoflowTrace, Error> {
     for (at, line) in lines {
         let coflow = coflow(at, line, ports)?;
         ends += coflow.mappers.len() + coflow.reducers.len();
-        if ends > MAX_ENDS {
-            return Err(Error::new(at, Problem::Limit(format!("more than {MAX_ENDS} mappers and reducers"))));
-        }
+        few(at, ends)?;
         coflows.push(coflow);
     }
     if coflows.len() as u64 != count {
@@ -81,10 +79,16 @@ pub fn read(bytes: &[u8]) -> Result<CoflowTrace, Error> {
     Ok(CoflowTrace { ports: ports as u32, coflows })
 }
 
+/// Whether there are no more mappers and reducers than are read.
+fn few(at: usize, ends: usize) -> Result<(), Error> {
+    let what = || Problem::Limit(format!("more than {MAX_ENDS} mappers and reducers"));
+    if ends > MAX_ENDS { Err(Error::new(at, what())) } else { Ok(()) }
+}
+
 fn coflow(at: usize, line: &[u8], ports: u64) -> Result<Coflow, Error> {
     let end = at + line.len();
     let mut words = words(at, line);
-    let id = words.next().map(|(_, word)| String::from_utf8_lossy(word)).unwrap_or_default();
+    let id = words.next().map(|(_, word)| name(word)).unwrap_or_default();
     let (arrival_at, arrival) = whole(&mut words, "an arrival in milliseconds", end)?;
     if arrival > LATEST_MS {
         return Err(Error::malformed(arrival_at, "an arrival of 200 days, in milliseconds", format!("`{arrival}`")));
@@ -101,6 +105,7 @@ fn coflow(at: usize, line: &[u8], ports: u64) -> Result<Coflow, Error> {
     let mut mappers = Vec::new();
     for _ in 0..count(next("the number of mappers")?, "a number of mappers above 0")? {
         mappers.push(port(next("the port of a mapper")?)?);
+        few(at, mappers.len())?;
     }
     let mut reducers = Vec::new();
     for _ in 0..count(next("the number of reducers")?, "a number of reducers above 0")? {
@@ -110,11 +115,11 @@ fn coflow(at: usize, line: &[u8], ports: u64) -> Result<Coflow, Error> {
         let megabytes = std::str::from_utf8(&word[colon + 1..]).ok().and_then(|text| text.parse::<f64>().ok());
         let megabytes = megabytes.filter(|number| (0.0..=1e12).contains(number)).ok_or_else(wrong)?;
         reducers.push((port((at, &word[..colon]))?, Bytes::new((megabytes * MEGABYTE).round() as u64)));
+        few(at, mappers.len() + reducers.len())?;
     }
     if let Some((at, word)) = words.next() {
         return Err(Error::malformed(at, "the end of the line", shown(word)));
     }
-    let id = id.chars().filter(|c| !c.is_control()).take(200).collect();
     Ok(Coflow { id, arrival: Time::from_ms(arrival), mappers, reducers })
 }
 

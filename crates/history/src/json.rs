@@ -1,6 +1,7 @@
 //! JSON objects one after the other, or in a list, each with its place in the file.
 
 use super::error::{HistoryError as Error, Problem};
+use memchr::memchr2;
 use serde::Deserialize;
 use serde::de::{self, DeserializeSeed, Deserializer, SeqAccess, Visitor};
 use std::fmt;
@@ -84,32 +85,41 @@ impl<'a> Objects<'a> {
 
     fn object(&mut self) -> Result<Object<'a>, Error> {
         let start = self.at;
-        let (mut depth, mut values, mut in_string, mut opened) = (0usize, 0, false, 0);
-        let mut rest = self.bytes[start..].iter().enumerate();
-        while let Some((index, byte)) = rest.next() {
+        let (mut depth, mut values, mut at) = (0usize, 0, start);
+        while let Some(byte) = self.bytes.get(at) {
+            at += 1;
             match byte {
-                b'\\' if in_string => {
-                    rest.next();
-                }
-                b'"' => {
-                    if in_string && index - opened > MOST_TEXT {
-                        let what = format!("a text of {} bytes; up to {MOST_TEXT} are read", index - opened);
-                        return Err(Error::new(start + opened, Problem::Limit(what)));
-                    }
-                    (in_string, opened) = (!in_string, index);
-                }
-                _ if in_string => {}
+                b'"' => at = self.after_text(at)?,
                 b'{' | b'[' => (depth, values) = (depth + 1, values + 1),
                 b',' => values += 1,
                 b'}' | b']' => {
                     depth -= 1;
                     if depth == 0 {
-                        self.at = start + index + 1;
-                        return Ok(Object { text: &self.bytes[start..self.at], offset: start, values });
+                        self.at = at;
+                        return Ok(Object { text: &self.bytes[start..at], offset: start, values });
                     }
                 }
                 _ => {}
             }
+        }
+        Err(Error::truncated(self.bytes.len(), "a JSON value"))
+    }
+
+    /// Where a text ends that began at `from`, behind its first quote: behind its last one.
+    fn after_text(&self, from: usize) -> Result<usize, Error> {
+        let mut at = from;
+        while let Some(found) = memchr2(b'"', b'\\', self.bytes.get(at..).unwrap_or_default()) {
+            at += found;
+            if self.bytes[at] == b'\\' {
+                at += 2;
+                continue;
+            }
+            let length = at - from;
+            if length > MOST_TEXT {
+                let what = format!("a text of {length} bytes; up to {MOST_TEXT} are read");
+                return Err(Error::new(from - 1, Problem::Limit(what)));
+            }
+            return Ok(at + 1);
         }
         Err(Error::truncated(self.bytes.len(), "a JSON value"))
     }

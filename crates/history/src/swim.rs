@@ -34,9 +34,14 @@ pub struct SwimJob {
 pub fn is_swim(bytes: &[u8]) -> bool {
     let first = lines(bytes).next().map(|(_, line)| line);
     first.is_some_and(|line| {
-        let fields: Vec<&[u8]> = line.split(|byte| *byte == b'\t').collect();
+        let fields = fields(line);
         fields.len() >= FIELDS && fields[1..FIELDS].iter().all(|field| number(field).is_some())
     })
+}
+
+/// Its fields that are read, and the rest of the line as one more: a line may be as long as a file.
+fn fields(line: &[u8]) -> Vec<&[u8]> {
+    line.splitn(FIELDS + 1, |byte| *byte == b'\t').collect()
 }
 
 /// Reads a workload. Its jobs are in the order of their submission.
@@ -64,7 +69,7 @@ pub(crate) fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
 }
 
 fn job(at: usize, line: &[u8]) -> Result<SwimJob, Error> {
-    let fields: Vec<&[u8]> = line.split(|byte| *byte == b'\t').collect();
+    let fields = fields(line);
     if fields.len() < FIELDS {
         let expected = "a job, its submission and gap in seconds, bytes of input, shuffle and output, between tabs";
         return Err(Error::malformed(at, expected, format!("{} fields", fields.len())));
@@ -78,7 +83,7 @@ fn job(at: usize, line: &[u8]) -> Result<SwimJob, Error> {
     let seconds =
         seconds.ok_or_else(|| Error::malformed(place(1), "a submission in seconds, of 200 days", shown(fields[1])))?;
     Ok(SwimJob {
-        id: String::from_utf8_lossy(fields[0].trim_ascii()).chars().filter(|c| !c.is_control()).take(200).collect(),
+        id: name(fields[0].trim_ascii()),
         submit: Time::from_secs_f64(seconds),
         input: bytes(3)?,
         shuffle: bytes(4)?,
@@ -94,6 +99,12 @@ fn number(field: &[u8]) -> Option<f64> {
     let text = std::str::from_utf8(field).ok()?.trim();
     let digits = text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'e' | b'E' | b'+'));
     text.parse::<f64>().ok().filter(|number| digits && number.is_finite())
+}
+
+/// A name without control characters, cut where it is very long.
+pub(crate) fn name(field: &[u8]) -> String {
+    let kept = &field[..field.len().min(1000)];
+    String::from_utf8_lossy(kept).chars().filter(|c| !c.is_control()).take(200).collect()
 }
 
 /// The beginning of a field, for a message.

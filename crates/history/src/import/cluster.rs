@@ -4,6 +4,7 @@ use super::mapping::{self, Said};
 use crate::properties::Properties;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Write};
+use std::str::SplitWhitespace;
 
 /// The files of properties, in the order in which Hadoop reads them.
 const SITES: [&str; 5] = ["core-site.xml", "hdfs-site.xml", "mapred-site.xml", "yarn-site.xml", CAPACITY];
@@ -100,12 +101,13 @@ fn table(
             continue;
         };
         let mut racks = BTreeMap::new();
-        for (line, words) in lines(&bytes, file)? {
-            let [host, rack] = words.as_slice() else {
-                let message = format!("line {line}: expected a host and its rack, found {} words", words.len());
+        for (line, mut words) in lines(&bytes, file)? {
+            let (Some(host), Some(rack), None) = (words.next(), words.next(), words.next()) else {
+                let message = format!("line {line}: expected a host and its rack, two words");
                 return Err(ClusterError { file: file.to_owned(), message });
             };
-            racks.insert(host.clone(), rack.clone());
+            racks.insert(host.to_owned(), rack.to_owned());
+            few(racks.len(), file)?;
         }
         return Ok(racks);
     }
@@ -149,10 +151,6 @@ fn hosts(
     if names.is_empty() {
         unknown.push("hosts: no list of them (workers, slaves, dfs.hosts); set cluster.workers".to_owned());
     }
-    if names.len() > MOST_HOSTS {
-        let message = format!("{} hosts, more than {MOST_HOSTS}", names.len());
-        return Err(ClusterError { file: String::new(), message });
-    }
     let mut hosts: Hosts = names.into_iter().map(|name| (name.clone(), table.get(&name).cloned())).collect();
     hosts.sort_by_cached_key(|(name, _)| super::hosts::order(name));
     if !table.is_empty() && hosts.iter().any(|(_, rack)| rack.is_none()) {
@@ -178,21 +176,31 @@ fn listed(bytes: &[u8], file: &str) -> Result<BTreeSet<String>, ClusterError> {
             let entry: Entry = object.read().map_err(wrong)?;
             if entry.admin_state.is_none_or(|state| state != "DECOMMISSIONED") {
                 names.insert(entry.host_name);
+                few(names.len(), file)?;
             }
         }
         return Ok(names);
     }
-    Ok(lines(bytes, file)?.into_iter().flat_map(|(_, words)| words).collect())
+    let mut names = BTreeSet::new();
+    for name in lines(bytes, file)?.flat_map(|(_, words)| words) {
+        names.insert(name.to_owned());
+        few(names.len(), file)?;
+    }
+    Ok(names)
+}
+
+/// Whether a file names no more hosts than a cluster may have.
+fn few(hosts: usize, file: &str) -> Result<(), ClusterError> {
+    let message = || format!("more than {MOST_HOSTS} hosts");
+    if hosts > MOST_HOSTS { Err(ClusterError { file: file.to_owned(), message: message() }) } else { Ok(()) }
 }
 
 /// The words of each line that has any, without comments, with the lines' numbers.
-fn lines(bytes: &[u8], file: &str) -> Result<Vec<(usize, Vec<String>)>, ClusterError> {
+fn lines<'a>(bytes: &'a [u8], file: &str) -> Result<impl Iterator<Item = (usize, SplitWhitespace<'a>)>, ClusterError> {
     let text = str::from_utf8(bytes).map_err(|_| ClusterError { file: file.to_owned(), message: "not text".into() })?;
-    let words = |line: &str| -> Vec<String> {
-        line.split('#').next().unwrap_or_default().split_whitespace().map(str::to_owned).collect()
-    };
-    let lines = text.lines().enumerate().map(|(index, line)| (index + 1, words(line)));
-    Ok(lines.filter(|(_, words)| !words.is_empty()).collect())
+    let words = |line: &'a str| line.split('#').next().unwrap_or_default().split_whitespace();
+    let lines = text.lines().enumerate().map(move |(index, line)| (index + 1, words(line)));
+    Ok(lines.filter(|(_, words)| words.clone().next().is_some()))
 }
 
 // === writing ===

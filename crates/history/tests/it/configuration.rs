@@ -218,7 +218,7 @@ fn a_cluster_that_cannot_be_read_says_which_file() {
         })
     };
     let error = with("t", "a /rack1\nb\n").unwrap_err().to_string();
-    assert_eq!(error, "t: line 2: expected a host and its rack, found 1 words");
+    assert_eq!(error, "t: line 2: expected a host and its rack, two words");
     let error = with(
         "hdfs-site.xml",
         "<configuration>\n<property><name>dfs.replication</name><value>x</value></property>\n</configuration>",

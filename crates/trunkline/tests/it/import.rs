@@ -250,14 +250,19 @@ fn no_input_takes_more_than_a_gibibyte() {
     scratch.file("long.json", &format!("{{\"jobID\":\"{long}\",\"job.tasks\":[]}}"));
     scratch.file("long.jhist", &format!("Avro-Json\n{{\"type\":\"string\"}}\n{{\"a\":\"{long}\"}}"));
     scratch.file("long.log", &format!("Meta VERSION=\"1\" .\nJob JOBID=\"job_1_1\" JOBNAME=\"{long}"));
+    // A line with more words, and one with more fields, than there is memory for a place of each.
+    scratch.file("words.txt", &"1 ".repeat(64 << 20));
+    scratch.file("fields.txt", &format!("job{}", "\t".repeat(80 << 20)));
     let bombs =
         ["bomb.bz2", "bomb.zst"].map(|bomb| (samples().join("compressed").join(bomb), "become more than 256 MiB"));
     let files = [
         ("tasks.json", "the file ends within a JSON value"),
         ("closed.json", "more than 448 MiB of memory"),
-        ("long.json", "a text of 262144001 bytes; up to 4194304 are read"),
-        ("long.jhist", "(event 1): a text of 262144001 bytes"),
+        ("long.json", "a text of 262144000 bytes; up to 4194304 are read"),
+        ("long.jhist", "(event 1): a text of 262144000 bytes"),
         ("long.log", "a record of more than"),
+        ("words.txt", "not a job history"),
+        ("fields.txt", "not a job history"),
     ];
     for (file, words) in bombs.into_iter().chain(files.map(|(file, words)| (scratch.0.join(file), words))) {
         let (code, said) = within_a_gibibyte(&scratch, &file);
