@@ -283,7 +283,8 @@ fn hosts(table: &Table, row: Row<'_>) -> Option<Case> {
     let (name, control) = match row.text("proto") {
         "bbr" => ("BBR", ControlKind::Bbr),
         "cubic" => ("CUBIC", ControlKind::Cubic),
-        _ => ("Reno", ControlKind::Reno),
+        "reno" => ("Reno", ControlKind::Reno),
+        _ => return None,
     };
     let (flows, mbps, length) = (row.number("nf") as u32, row.number("bw") as u64, row.number("T") as u64);
     let (rtt_ms, each) = (row.number("rtt") as u64, row.text("acks") == "each");
