@@ -405,6 +405,7 @@ impl Endpoint {
             let tx = &mut self.tx;
             let pipe = (tx.nxt - tx.una).saturating_sub(DUP_THRESH * u64::from(mss));
             tx.count_pipe(pipe);
+            tx.repair.begins = true;
         }
         // RFC 6675, step 4.3: no premature rescue retransmission.
         self.tx.repair.rescue = self.tx.repair.board.retransmitted_edge();

@@ -18,8 +18,9 @@ impl Endpoint {
             // RFC 6675, step C: one segment at a time while a whole one fits.
             let room = self.allowance().saturating_sub(pipe) >= u64::from(mss);
             let counts = self.sack && self.config.falls() && tx.phase == Phase::Recovery;
-            if counts && tx.dup_acks == 0 && !tx.repair.partial {
-                // The duplicate that begins the recovery sends one segment (`Sack1TcpAgent::recv`).
+            if counts && tx.repair.begins {
+                // `Sack1TcpAgent::recv`. What the application writes next is sent (`TcpAgent::advanceby`).
+                self.tx.repair.begins = false;
                 return false;
             }
             let next = if counts {

@@ -101,6 +101,8 @@ pub(crate) struct Repair {
     counts_pipe: bool,
     /// The first partial acknowledgement of this recovery has arrived (RFC 6582).
     pub partial: bool,
+    /// Fall and Floyd: the duplicate that has begun the recovery has sent its one segment, and sends no more.
+    pub begins: bool,
     pub counts: Rare,
 }
 
@@ -121,6 +123,7 @@ impl Repair {
         phase_since: Time::ZERO,
         undo: None,
         partial: false,
+        begins: false,
         counts: Rare::NONE,
     };
 }

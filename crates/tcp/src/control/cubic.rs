@@ -168,6 +168,8 @@ impl Curve {
         };
         window.ssthresh = left.max(2 * u64::from(window.mss));
         self.stage.epoch = None;
+        // `tcp_init_cwnd_reduction`, `tcp_enter_loss`.
+        self.counted = 0;
     }
     /// Congestion avoidance over `acked` bytes by Linux's rule.
     fn grow_in_segments(&mut self, window: &mut Window, ack: &Ack, acked: u64) {

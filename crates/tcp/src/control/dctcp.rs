@@ -55,6 +55,7 @@ impl Control for Dctcp {
         let cut = (window.cwnd as f64 * self.alpha / 2.0) as u64;
         window.cwnd = (window.cwnd - cut).max(2 * u64::from(window.mss));
         window.ssthresh = window.cwnd;
+        self.reno.count_anew();
     }
     fn on_loss(&mut self, window: &mut Window, now: Time, flight: u64) {
         self.reno.on_loss(window, now, flight);

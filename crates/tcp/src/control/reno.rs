@@ -29,6 +29,11 @@ impl Reno {
     pub fn new(rule: IncreaseRule) -> Self {
         Self { rule, counted: 0 }
     }
+    /// Counts anew: after a reduction that is not Reno's own, as after one of its own (Linux,
+    /// `tcp_init_cwnd_reduction`).
+    pub(super) fn count_anew(&mut self) {
+        self.counted = 0;
+    }
     /// ssthresh after a loss; by ns-2's rule in whole segments (`TcpAgent::slowdown`).
     fn half(self, flight: u64, mss: u32) -> u64 {
         let segment = if self.rule == IncreaseRule::PerAck { u64::from(mss) } else { 1 };

@@ -191,6 +191,25 @@ fn linux_leaves_whole_segments() {
 }
 
 #[test]
+fn linux_counts_anew_after_a_loss() {
+    // `tcp_init_cwnd_reduction` clears `snd_cwnd_cnt`. Nine of the twenty segments that open the window of ten are
+    // acknowledged when it is cut to seven. K = cbrt(3 / 0.4) = 1.957 s, and the target of a round trip of 40 ms is
+    // 10 - whole(0.4 x 1.917^3) = 8: the window opens with the seventh segment from then on.
+    let (mut cubic, mut w) = (Cubic::default(), window(10, false));
+    let acknowledge = |cubic: &mut Cubic, w: &mut Window| {
+        let it = Ack { least_rtt: Time::from_ms(40), ..ack(Time::from_secs(5), SMSS, w) };
+        cubic.on_ack(w, &it);
+        w.cwnd / SMSS
+    };
+    for _ in 0..9 {
+        assert_eq!(acknowledge(&mut cubic, &mut w), 10);
+    }
+    cubic.on_loss(&mut w, Time::from_secs(5), 10 * SMSS);
+    let cwnds: Vec<u64> = (0..7).map(|_| acknowledge(&mut cubic, &mut w)).collect();
+    assert_eq!(cwnds, [7, 7, 7, 7, 7, 7, 8]);
+}
+
+#[test]
 fn linux_reaches_the_plateau_early_and_leaves_it_late() {
     let (mut cubic, mut w) = (Cubic::default(), window(100, false));
     cubic.on_loss(&mut w, Time::ZERO, 100 * SMSS);

@@ -3,7 +3,7 @@
 
 use crate::support::control::{MSS, ack, window};
 use crate::support::{Fate, Side, Wire, plain};
-use tcp::control::{Control, ControlKind, Dctcp};
+use tcp::control::{Control, ControlKind, Dctcp, Window};
 use tcp::{Config, Endpoint, Flags, Output, Segment};
 use units::{BitRate, Time};
 
@@ -62,6 +62,24 @@ fn losses_and_growth_are_renos() {
     assert_eq!(w.cwnd, 11 * SMSS);
     dctcp.on_timeout(&mut w, Time::ZERO, 11 * SMSS, false);
     assert_eq!((w.cwnd, w.ssthresh), (SMSS, 11 * SMSS / 2));
+}
+
+#[test]
+fn it_counts_anew_after_an_echo() {
+    // Linux, `tcp_enter_cwr`: nine of the ten segments that open the window are acknowledged when it is halved to five,
+    // alpha being one. The fifth from then on opens it.
+    let (mut dctcp, mut w) = (Dctcp::default(), window(10, false));
+    let acknowledge = |dctcp: &mut Dctcp, w: &mut Window| {
+        let it = ack(Time::ZERO, SMSS, w);
+        dctcp.on_ack(w, &it);
+        w.cwnd / SMSS
+    };
+    for _ in 0..9 {
+        assert_eq!(acknowledge(&mut dctcp, &mut w), 10);
+    }
+    dctcp.on_echo(&mut w, Time::ZERO, 10 * SMSS);
+    let cwnds: Vec<u64> = (0..5).map(|_| acknowledge(&mut dctcp, &mut w)).collect();
+    assert_eq!(cwnds, [5, 5, 5, 5, 6]);
 }
 
 fn config() -> Config {

@@ -1,9 +1,9 @@
 //! The set-ups of the tables, and how each is run.
 
 use crate::reference::{
-    Dumbbell, INCAST_ACKNOWLEDGED, Row, Table, dumbbell_more_table, dumbbell_table, incast_clocks_table,
-    incast_kept_table, incast_more_table, incast_seeds_table, incast_short_more_table, incast_short_table,
-    incast_table, incast_with_clocks, shuffle, shuffle_more_table, shuffle_table, tcp,
+    Dumbbell, INCAST_ACKNOWLEDGED, Row, Table, dumbbell_linux_table, dumbbell_more_table, dumbbell_table,
+    incast_clocks_table, incast_kept_table, incast_more_table, incast_seeds_table, incast_short_more_table,
+    incast_short_table, incast_table, incast_with_clocks, shuffle, shuffle_more_table, shuffle_table, tcp,
 };
 use net::{Discipline, Limit, LinkId};
 use sim::world::World;
@@ -112,8 +112,17 @@ impl Case {
     }
 }
 
+/// Whose numbers a family's are held against.
+pub fn simulators(family: &str) -> &'static [(&'static str, &'static str)] {
+    match family {
+        "hosts" => &[("linux", "Linux")],
+        _ => &[("ns2", "ns-2"), ("ns3", "ns-3")],
+    }
+}
+
 pub fn heading(family: &str) -> &'static str {
     match family {
+        "hosts" => "Long flows of a Linux host (`dumbbell_linux.csv`): its own TCP over an emulated bottleneck",
         "dumbbell" => {
             "Long flows over a bottleneck (`dumbbell_long.csv`): goodput and queue after the warm-up, drops in all"
         }
@@ -178,7 +187,7 @@ type Family = fn(&Table, Row<'_>) -> Option<Case>;
 
 pub fn all() -> Vec<Case> {
     let mut cases = Vec::new();
-    let families: [(Family, Table, bool); 11] = [
+    let families: [(Family, Table, bool); 12] = [
         (dumbbell, dumbbell_table(), true),
         (dumbbell, dumbbell_more_table(), false),
         (incast, incast_table(), true),
@@ -190,6 +199,7 @@ pub fn all() -> Vec<Case> {
         (short_sessions, incast_kept_table(), false),
         (wired_shuffle, shuffle_table(), true),
         (wired_shuffle, shuffle_more_table(), false),
+        (hosts, dumbbell_linux_table(), false),
     ];
     for (read, table, given) in families {
         for case in table.rows(&[]).into_iter().filter_map(|row| read(&table, row)) {
@@ -265,6 +275,48 @@ fn dumbbell(table: &Table, row: Row<'_>) -> Option<Case> {
         run: Box::new(run),
         // Where the wire loses, a few early losses decide.
         seeds: if loss > 0.0 { 8 } else { 3 },
+    })
+}
+
+/// Hosts as they are by default, with RACK, as all of Linux's.
+fn hosts(table: &Table, row: Row<'_>) -> Option<Case> {
+    let (name, control) = match row.text("proto") {
+        "bbr" => ("BBR", ControlKind::Bbr),
+        "cubic" => ("CUBIC", ControlKind::Cubic),
+        "reno" => ("Reno", ControlKind::Reno),
+        _ => return None,
+    };
+    let (flows, mbps, length) = (row.number("nf") as u32, row.number("bw") as u64, row.number("T") as u64);
+    let (rtt_ms, each) = (row.number("rtt") as u64, row.text("acks") == "each");
+    let plural = if flows == 1 { "flow" } else { "flows" };
+    let run = move |seed, change: &Change| {
+        let mut set_up = Dumbbell::new(flows, mbps, rtt_ms, length);
+        set_up.seed = seed;
+        set_up.tcp = Config { control, recovery: Recovery::Rack, ..Config::default() };
+        if each {
+            set_up.tcp.delayed_ack = None;
+        }
+        change(&mut set_up.tcp);
+        let got = set_up.run();
+        vec![
+            Found { quantity: GOODPUT_WARM, ours: got.goodput },
+            Found { quantity: QUEUE, ours: got.queue },
+            Found { quantity: DROPS, ours: got.drops as f64 },
+        ]
+    };
+    Some(Case {
+        family: "hosts",
+        name: format!(
+            "{flows} {name} {plural}, {mbps} Mbit/s, {rtt_ms} ms{}",
+            if each { ", ACK per segment" } else { "" }
+        ),
+        transport: name,
+        flows,
+        loss: 0.0,
+        given: false,
+        rows: vec![numbers(table, row)],
+        run: Box::new(run),
+        seeds: 3,
     })
 }
 

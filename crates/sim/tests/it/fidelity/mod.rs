@@ -189,6 +189,8 @@ struct Judged {
     /// The same set-ups beside the tables' own seeds alone.
     alone: Tally,
     later: Tally,
+    /// Beside a Linux host's own TCP.
+    hosts: Tally,
     /// Of each cause, whether it explains anything.
     used: Vec<bool>,
     /// The rows of each set-up.
@@ -206,6 +208,7 @@ impl Judged {
             given: Tally::default(),
             alone: Tally::default(),
             later: Tally::default(),
+            hosts: Tally::default(),
             used: vec![false; CAUSES.len()],
             tables: Vec::new(),
             unexplained: String::new(),
@@ -229,9 +232,13 @@ impl Judged {
         let mut set_up = format!("{}{}", case.name, if case.given { "" } else { " +" });
         for Found { quantity, ours } in found {
             let column = quantity.column;
-            let (ns2, ns3) = (case.reference("ns2", column), case.reference("ns3", column));
             let Some(standing) = Standing::new(*ours, &case.references(column), quantity.resolution) else { continue };
-            if case.given { &mut self.given } else { &mut self.later }.take(&standing);
+            let tally = match (case.family, case.given) {
+                ("hosts", _) => &mut self.hosts,
+                (_, true) => &mut self.given,
+                (_, false) => &mut self.later,
+            };
+            tally.take(&standing);
             let alone = Standing::new(*ours, &case.references_given(column), quantity.resolution);
             if let Some(alone) = alone {
                 self.alone.take(&alone);
@@ -251,7 +258,7 @@ impl Judged {
                 }
                 if standing.off > FAR {
                     let (family, name) = (case.family, quantity.name);
-                    let row = format!("{family} {}: {name} {ours}, ns-2 {ns2:?}, ns-3 {ns3:?}", case.name);
+                    let row = format!("{family} {}: {name} {ours}, not {:?}", case.name, case.references(column));
                     if let Some(cause) = cause_of(case, column) {
                         self.used[cause] = true;
                         let other = again.get(&(at, cause)).into_iter().flatten();
@@ -273,9 +280,11 @@ impl Judged {
                     }
                 }
             }
-            let (ns2, ns3) = (range_text(range_of(&ns2)), range_text(range_of(&ns3)));
-            let (ours, remarks) = (text(*ours), remarks.join(", "));
-            writeln!(rows, "| {set_up} | {} | {ns2} | {ns3} | {ours} | {remarks} |", quantity.name).unwrap();
+            let said = cases::simulators(case.family).iter();
+            let said: Vec<String> =
+                said.map(|(simulator, _)| range_text(range_of(&case.reference(simulator, column)))).collect();
+            let (said, ours, remarks) = (said.join(" | "), text(*ours), remarks.join(", "));
+            writeln!(rows, "| {set_up} | {} | {said} | {ours} | {remarks} |", quantity.name).unwrap();
             set_up.clear();
         }
         rows
@@ -327,6 +336,7 @@ fn the_whole_page_says_what_the_code_gives() {
     page.push_str(&judged.given.row("tables as given, with more seeds"));
     page.push_str(&judged.alone.row("the same, by the tables' own seeds alone"));
     page.push_str(&judged.later.row("measured later (+)"));
+    page.push_str(&judged.hosts.row("a Linux host's own TCP (+)"));
     page.push_str("\n### Causes\n\n");
     for (number, cause) in CAUSES.iter().enumerate() {
         page.push_str(&wrapped(&format!("{}. ", number + 1), cause.text));
@@ -336,7 +346,10 @@ fn the_whole_page_says_what_the_code_gives() {
         if case.family != family {
             family = case.family;
             write!(page, "\n### {}\n\n", cases::heading(family)).unwrap();
-            page.push_str("| set-up | quantity | ns-2 | ns-3 | ours | |\n|---|---|---|---|---|---|\n");
+            let names = cases::simulators(family).iter().map(|(_, name)| *name);
+            let names = names.collect::<Vec<_>>().join(" | ");
+            let rule = "---|".repeat(4 + cases::simulators(family).len());
+            write!(page, "| set-up | quantity | {names} | ours | |\n|{rule}\n").unwrap();
         }
         page.push_str(rows);
     }

@@ -105,6 +105,10 @@ pub fn incast_short_more_table() -> Table {
 pub fn incast_kept_table() -> Table {
     Table::read(include_str!("incast_kept.csv"))
 }
+/// Long flows of a Linux host's own TCP, by `dumbbell_linux.py`.
+pub fn dumbbell_linux_table() -> Table {
+    Table::read(include_str!("dumbbell_linux.csv"))
+}
 /// 905 clients with and without marks: ns-2 alone, by `incast_marks.tcl`.
 pub fn incast_marks_table() -> Table {
     Table::read(include_str!("incast_marks.csv"))
