@@ -44,6 +44,8 @@ pub struct Processor<T> {
     now: Time,
     next: u64,
     deadline: Time,
+    /// Nodes with work, by their limits.
+    order: Vec<usize>,
 }
 
 fn fixed(value: f64) -> u128 {
@@ -60,6 +62,7 @@ impl<T: Copy + Ord> Processor<T> {
             now: Time::ZERO,
             next: 0,
             deadline: Time::MAX,
+            order: Vec::new(),
         }
     }
 
@@ -168,17 +171,23 @@ impl<T: Copy + Ord> Processor<T> {
     /// Water-filling: the nodes whose own limit is lowest are served first; the rest share what is left equally per
     /// piece.
     fn share_out(&mut self) {
-        let limit = |node: &Node<T>| (node.cap / node.pieces.len().max(1) as u128).min(ONE);
+        // A quotient that is not below a bound need not be known.
+        let limit = |node: &Node<T>| {
+            let count = node.pieces.len().max(1) as u128;
+            if node.cap >= count * ONE { ONE } else { node.cap / count }
+        };
         let mut left = self.cores;
         // Other work is limited by a core for each piece only, and so takes what is left last.
         let mut pieces = self.nodes.iter().map(|node| node.pieces.len() as u128 * ONE).sum::<u128>() + self.load;
-        let mut order: Vec<usize> = (0..self.nodes.len()).filter(|n| !self.nodes[*n].pieces.is_empty()).collect();
+        let mut order = std::mem::take(&mut self.order);
+        order.extend((0..self.nodes.len()).filter(|n| !self.nodes[*n].pieces.is_empty()));
         order.sort_by_key(|n| limit(&self.nodes[*n]));
         let mut deadline = Time::MAX;
-        for n in order {
+        for n in order.drain(..) {
             let node = &mut self.nodes[n];
             let count = node.pieces.len() as u128;
-            node.share = limit(node).min(left * ONE / pieces);
+            let most = limit(node);
+            node.share = if left * ONE >= most * pieces { most } else { left * ONE / pieces };
             node.rate = (node.share * node.speed) >> 32;
             left -= node.share * count;
             pieces -= count * ONE;
@@ -189,6 +198,7 @@ impl<T: Copy + Ord> Processor<T> {
                 deadline = deadline.min(self.now.saturating_add(Time::from_ps(wait.min(u128::from(u64::MAX)) as u64)));
             }
         }
+        self.order = order;
         self.deadline = deadline;
     }
 }
