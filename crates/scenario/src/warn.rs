@@ -3,7 +3,9 @@
 use super::check::Check;
 use super::problem::Problems;
 use super::tree::{Tree, Value};
-use super::{Control, Disk, DiskRole, Fidelity, Generation, Job, JobCodec, Node, PackingKind, RaidLevel, Scenario, Tcp};
+use super::{
+    Control, Disk, DiskRole, Fidelity, Generation, Job, JobCodec, Node, PackingKind, RaidLevel, Scenario, Tcp,
+};
 use units::{Quantity, Time};
 
 /// A mean year.

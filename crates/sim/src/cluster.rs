@@ -1,8 +1,8 @@
 //! The driver of the Hadoop cluster: carries out its effects on the transport and the hosts, and feeds their events
 //! back as inputs.
 
-use crate::hosts::{Hosts, PROCESSOR, STORE, Transfer};
 use crate::chores::{self, Chores, ChoresSpec};
+use crate::hosts::{Hosts, PROCESSOR, STORE, Transfer};
 use crate::manager::{self, Manager, ManagerSpec};
 use crate::world::DiskState;
 use des::{Event, EventQueue};

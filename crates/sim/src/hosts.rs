@@ -4,7 +4,9 @@ use crate::cluster::MASTER;
 use des::{Event, EventQueue};
 use hadoop::{DiskOp, DiskStream, NodeId, Purpose, Tag};
 use storage::power::{Cause, Hint, PowerState, Profile, Settings};
-use storage::{CacheSpec, DiskCounters, OffloadCounters, Op, Processor, Request, Store, StorePower, Stream, VolumeSpec};
+use storage::{
+    CacheSpec, DiskCounters, OffloadCounters, Op, Processor, Request, Store, StorePower, Stream, VolumeSpec,
+};
 use units::{Bytes, Energy, Time};
 
 /// Event kind: a host's processor may have finished work.
@@ -289,7 +291,9 @@ impl Hosts {
         let mut disks = Vec::new();
         for (machine, host) in self.machines.iter().enumerate().filter(|(_, host)| host.nodes != [MASTER]) {
             let Some(power) = host.store.power() else { continue };
-            disks.extend((0..host.roles.len()).filter(|disk| power.seat(*disk, 0).is_some()).map(|disk| (machine, disk)));
+            disks.extend(
+                (0..host.roles.len()).filter(|disk| power.seat(*disk, 0).is_some()).map(|disk| (machine, disk)),
+            );
         }
         disks
     }
@@ -445,9 +449,10 @@ impl Hosts {
     /// Time that each disk has spent serving, and bytes that it has read and written, machine by machine.
     pub fn disks_used_for(&self, now: Time) -> impl Iterator<Item = (Time, Bytes, Bytes)> {
         self.machines.iter().flat_map(move |host| {
-            host.store.members().enumerate().flat_map(move |(disk, members)| {
-                (0..members).map(move |member| host.store.disk_use(now, disk, member))
-            })
+            host.store
+                .members()
+                .enumerate()
+                .flat_map(move |(disk, members)| (0..members).map(move |member| host.store.disk_use(now, disk, member)))
         })
     }
 

@@ -1,10 +1,10 @@
 //! The event loop: one queue, one `match`.
 
 use crate::air::AirSpec;
+use crate::chores;
 use crate::cluster::{self, Driver, Outside};
 use crate::energy::{Look, Meters, Used};
 use crate::hosts;
-use crate::chores;
 use crate::manager;
 use crate::throttle;
 use des::EventQueue;

@@ -233,21 +233,13 @@ impl Cache {
     pub fn drop_node(&mut self, node: u32) {
         let all = Stream { node, id: 0, part: 0 }..=Stream { node, id: u64::MAX, part: u32::MAX };
         let files = self.files.range(all);
-        let places: Vec<_> =
-            files.flat_map(|(stream, file)| file.iter().map(|(start, _)| (*stream, *start))).collect();
+        let places: Vec<_> = files.flat_map(|(stream, file)| file.iter().map(|(start, _)| (*stream, *start))).collect();
         for (stream, start) in places {
             self.remove(stream, start);
         }
     }
 
-    fn insert(
-        &mut self,
-        now: Time,
-        disk: u32,
-        stream: Stream,
-        (offset, bytes): (Bytes, Bytes),
-        state: State,
-    ) {
+    fn insert(&mut self, now: Time, disk: u32, stream: Stream, (offset, bytes): (Bytes, Bytes), state: State) {
         if bytes == Bytes::ZERO {
             return;
         }

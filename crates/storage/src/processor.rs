@@ -47,8 +47,8 @@ pub struct Processor<T> {
 }
 
 impl<T: PartialEq> Node<T> {
-    fn forget(&mut self, tag: T) {
-        if let Some(place) = self.pieces.iter().position(|(_, other)| *other == tag) {
+    fn forget(&mut self, tag: &T) {
+        if let Some(place) = self.pieces.iter().position(|(_, other)| other == tag) {
             self.pieces.remove(place);
         }
     }
@@ -96,7 +96,7 @@ impl<T: Copy + PartialEq> Processor<T> {
         self.advance(now);
         let node = &mut self.nodes[node];
         let end = node.clock + u128::from(work.as_ps()) * ONE;
-        node.forget(tag);
+        node.forget(&tag);
         // Of two that end at the same time the later one is reported later: it stands before the other.
         let place = node.pieces.partition_point(|(other, _)| *other > end);
         node.pieces.insert(place, (end, tag));
@@ -106,7 +106,7 @@ impl<T: Copy + PartialEq> Processor<T> {
     /// Forgets a piece of work; it is not reported.
     pub fn cancel(&mut self, now: Time, node: usize, tag: T) {
         self.advance(now);
-        self.nodes[node].forget(tag);
+        self.nodes[node].forget(&tag);
         self.share_out();
     }
 

@@ -308,7 +308,8 @@ impl<T: Copy> Store<T> {
     /// A node of the host has crashed: its requests are gone and so are its cached bytes.
     pub fn drop_node(&mut self, now: Time, node: u32) {
         for disk in 0..self.volumes.len() {
-            self.touch(disk).retain(|request| request.stream.node != node || !matches!(request.tag, Job::Read(_) | Job::Write(_)));
+            self.touch(disk)
+                .retain(|request| request.stream.node != node || !matches!(request.tag, Job::Read(_) | Job::Write(_)));
         }
         self.waiting.retain(|_, waiting| waiting.request.stream.node != node);
         self.throttled.retain(|(_, request)| request.stream.node != node);

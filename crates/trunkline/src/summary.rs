@@ -8,8 +8,8 @@ use crate::table::Table;
 use results::findings::{Finding, Rule, Severity};
 use results::page::Comparison;
 use results::{
-    ArrayLosses, AttemptState, BlockLosses, Breakdown, Cost, DisksEnergy, Offload, EnergyUse, FEW_JOBS, Job, JobState, Losses,
-    NodeEnergy, RunResult, TaskKind, TrafficOutcome, Waiting,
+    ArrayLosses, AttemptState, BlockLosses, Breakdown, Cost, DisksEnergy, EnergyUse, FEW_JOBS, Job, JobState, Losses,
+    NodeEnergy, Offload, RunResult, TaskKind, TrafficOutcome, Waiting,
 };
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -1,13 +1,14 @@
 //! Power of disks: profiles, policies and limits as `storage::power` has them.
 
 use super::disks::disk_spec;
-use crate::hosts::MachinePower;
 use crate::chores::{ChoresSpec, Work};
+use crate::hosts::MachinePower;
 use crate::manager::ManagerSpec;
 use hadoop::NodeId;
 use hadoop::hdfs::ReadOrder;
 use scenario::{
-    BackgroundWork, Check, Disk, DiskRole, DriveProfile, Job, NodeSpec, Power, PowerPolicy, RaidLevel, RestDepth, Scenario, StartCost, Storage,
+    BackgroundWork, Check, Disk, DiskRole, DriveProfile, Job, NodeSpec, Power, PowerPolicy, RaidLevel, RestDepth,
+    Scenario, StartCost, Storage,
 };
 use storage::DiskSpec;
 use storage::power::figures::backup_capacity;
@@ -146,7 +147,11 @@ pub(super) fn machine(scenario: &Scenario, power: &Power, disks: &[Disk]) -> Opt
     let gears = gears(scenario, disks);
     let profile = |(disk, gear)| Some((profile_of(scenario, power, disk)?, gear));
     let profiles: Vec<_> = disks.iter().zip(gears).map(profile).collect();
-    profiles.iter().any(Option::is_some).then_some(MachinePower { settings, profiles, offload: scenario.storage.offload })
+    profiles.iter().any(Option::is_some).then_some(MachinePower {
+        settings,
+        profiles,
+        offload: scenario.storage.offload,
+    })
 }
 
 /// By disk of a node: its gear, 0 of those that are no backup disks.
