@@ -4,7 +4,7 @@ use super::metrics::{Metrics, figure};
 use super::value::Value;
 use super::{Disk, RunResult};
 use std::borrow::Cow;
-use units::{Energy, Time};
+use units::{Bytes, Energy, Time};
 
 /// The power of a disk in a run.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -33,8 +33,21 @@ pub struct DiskPower {
     pub late_most: Time,
     /// Its moves: when, the state from then on, and why it was woken if it was.
     pub changes: Vec<DiskChange>,
+    /// Writes for it at rest that went to logs, where they are off-loaded; of an array with its first member.
+    pub offload: Option<Offload>,
     /// Mean power in each step, in watts.
     pub series: Vec<f32>,
+}
+
+/// Writes for a disk at rest that went to logs of other disks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Offload {
+    /// Bytes that went to logs.
+    pub logged: Bytes,
+    /// Of these, bytes that logs still had at the end.
+    pub owed: Bytes,
+    /// Of these, bytes that were lost with the disks of their logs.
+    pub lost: Bytes,
 }
 
 /// A move of a disk between being ready and at rest.
@@ -135,6 +148,15 @@ pub static DISK_POWER: Metrics<DiskPower> = Metrics {
             .count("times", |power| power.late_times.into()),
         figure("late_s", "How long the first of these requests waited for it, in all.").time(|power| power.late),
         figure("late_most_s", "The longest of these waits.").time(|power| power.late_most),
+        figure("offloaded", "Bytes of writes for it at rest that went to logs, where they are off-loaded.")
+            .may_be_absent()
+            .optional_bytes(|power| Some(power.offload?.logged)),
+        figure("offload_owed", "Of these, bytes that logs still had when the run ended.")
+            .may_be_absent()
+            .optional_bytes(|power| Some(power.offload?.owed)),
+        figure("offload_lost", "Of these, bytes that were lost with the disks of their logs.")
+            .may_be_absent()
+            .optional_bytes(|power| Some(power.offload?.lost)),
     ],
 };
 

@@ -34,7 +34,7 @@ pub use self::spark::{
     SparkStage, SparkTask, SparkTaskEnd,
 };
 pub use cost::{COST, Cost};
-pub use disk_power::{DISK_STATES, DiskChange, DiskPower, DisksEnergy};
+pub use disk_power::{DISK_STATES, DiskChange, DiskPower, DisksEnergy, Offload};
 pub use energy::{EnergyUse, NodeEnergy, RadioUse};
 pub use field::Field;
 pub use flat::{FlatFigure, flat, unit_of};

@@ -219,6 +219,10 @@ pub struct Disk {
     pub programmed: Bytes,
     /// Share of each step spent serving, 0 to 1.
     pub utilisation: Vec<f32>,
+    /// Rate of its reads in each step, in bytes a second.
+    pub read_rate: Vec<f32>,
+    /// Rate of its writes in each step, in bytes a second.
+    pub write_rate: Vec<f32>,
     /// What it drew and when it rested, where the scenario says what it draws.
     pub power: Option<DiskPower>,
 }
@@ -545,5 +549,8 @@ pub static DISKS: Metrics<Disk> = Metrics {
             .no_column()
             .series("W", |disk| disk.power.as_ref().map(|power| widened(&power.series)).unwrap_or_default()),
         figure("disk", "The part of each step spent serving.").series("share", |disk| widened(&disk.utilisation)),
+        figure("read-rate", "Rate of its reads in each step, each turn of the head counted at its end.")
+            .series("B/s", |disk| widened(&disk.read_rate)),
+        figure("write-rate", "The same of its writes.").series("B/s", |disk| widened(&disk.write_rate)),
     ],
 };

@@ -1,6 +1,7 @@
 //! Disks: their kinds, their figures, and what each holds.
 
 use super::key::{choice, preset_base, section};
+use super::power::BackgroundWork;
 use super::problem::Problems;
 use super::tree::Tree;
 use units::{BitRate, Bytes, Time};
@@ -141,7 +142,8 @@ fn disk_base(tree: &Tree, problems: &mut Problems) -> Option<Disk> {
 }
 
 section! {
-    /// Overrides of what the disk presets say, for every disk of the cluster that does not say it itself.
+    /// Overrides of what the disk presets say, for every disk of the cluster that does not say it itself, and what disks
+    /// do besides jobs.
     pub struct Storage {
         /// Positioning time, the same wherever the head goes, in place of seeks and rotation.
         position: Option<Time> = None, POSITIONS;
@@ -149,5 +151,12 @@ section! {
         read: Option<BitRate> = None, RATES;
         /// Rate of sequential writes.
         write: Option<BitRate> = None, RATES;
+        /// Between two planned windows of a disk, in which deferrable work is done. Left out: it wakes its disk.
+        window: Option<Time> = None, Time::from_secs(60)..=Time::from_secs(86_400 * 30);
+        /// Writes for backup disks at rest go to logs on their node's other disks, and home when the disk is ready
+        /// for another reason, else in its window.
+        offload: bool = false;
+        /// Work of DataNodes' disks besides jobs.
+        background: Vec<BackgroundWork> = Vec::new();
     }
 }

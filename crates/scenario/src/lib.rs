@@ -91,7 +91,7 @@ section! {
         cluster: Cluster = Cluster::default();
         /// The hardware of each node without an entry of its own: a preset's name, or a table.
         node: Node = Node::default();
-        /// Overrides of the disk preset's figures.
+        /// Overrides of the disk preset's figures, and what disks do besides jobs.
         storage: Storage = Storage::default();
         /// What disks draw and when they rest. Left out: their power is part of `node.idle-power`, and none rests.
         power: Option<Power> = None;

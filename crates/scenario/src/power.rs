@@ -2,7 +2,6 @@
 
 use super::key::{Key, Section, choice, section};
 use super::problem::{Problems, ScenarioError, Source};
-use super::run::INTERVALS;
 use super::tree::Tree;
 use units::{BitRate, Bytes, Energy, Power as Watts, Time};
 
@@ -154,7 +153,7 @@ section! {
         /// What it is, in results: "du", "block scanner".
         name: String = String::new();
         /// Between two times on the same disk.
-        every: Time = Time::from_secs(600), INTERVALS;
+        every: Time = Time::from_secs(600), Time::from_secs(1)..=Time::from_secs(86_400 * 30);
         /// Each time comes earlier or later by up to this.
         jitter: Time = Time::ZERO, Time::ZERO..=Time::from_secs(86_400 * 30);
         /// Bytes read each time.

@@ -3,7 +3,9 @@
 use super::check::Check;
 use super::problem::Problems;
 use super::tree::{Tree, Value};
-use super::{Control, Disk, Fidelity, Generation, Job, JobCodec, Node, PackingKind, RaidLevel, Scenario, Tcp};
+use super::{
+    Control, Disk, DiskRole, Fidelity, Generation, Job, JobCodec, Node, PackingKind, RaidLevel, Scenario, Tcp,
+};
 use units::{Quantity, Time};
 
 /// A mean year.
@@ -57,6 +59,7 @@ pub(super) fn warn(scenario: &Scenario, tree: &Tree, warnings: &mut Problems) {
     check.ignored_sack();
     check.slow_start_at_ssthresh();
     check.no_failing_disk();
+    check.idle_chores();
     check.repairs_without_failures();
     check.long_repairs();
     check.late_faults();
@@ -149,6 +152,20 @@ impl Check<'_> {
         if !self.scenario.described().iter().flat_map(|(_, node)| &node.disk).any(fails) {
             let message = "it has no effect: no disk has such a `failure-rate`";
             self.says("power.failing-rate", message, "`failure-rate` of [[node.disk]], or a lower rate here");
+        }
+    }
+
+    /// Windows in which nothing is done, and logs that stand in for no disk.
+    fn idle_chores(&mut self) {
+        let storage = &self.scenario.storage;
+        if storage.window.is_some() && !storage.offload && storage.background.iter().all(|work| !work.deferrable) {
+            let message = "it has no effect: nothing waits for a window";
+            self.says("storage.window", message, "`storage.offload`, or [[storage.background]] that is `deferrable`");
+        }
+        let backup = |disk: &Disk| !disk.role.is_empty() && disk.role.iter().all(|role| *role == DiskRole::Backup);
+        if storage.offload && !self.scenario.described().iter().flat_map(|(_, node)| &node.disk).any(backup) {
+            let message = "it has no effect: no disk holds further replicas alone";
+            self.says("storage.offload", message, "`role = \"backup\"` of [[node.disk]]");
         }
     }
 

@@ -1,6 +1,7 @@
 //! The driver of the Hadoop cluster: carries out its effects on the transport and the hosts, and feeds their events
 //! back as inputs.
 
+use crate::chores::{self, Chores, ChoresSpec};
 use crate::hosts::{Hosts, PROCESSOR, STORE, Transfer};
 use crate::manager::{self, Manager, ManagerSpec};
 use crate::world::DiskState;
@@ -88,6 +89,8 @@ pub(crate) struct Driver {
     done: Vec<(NodeId, Tag)>,
     /// Tells the policies of disks' power what goes on, where there are any.
     manager: Option<Manager>,
+    /// What disks do besides jobs, where they do anything.
+    chores: Option<Chores>,
 }
 
 impl Driver {
@@ -110,6 +113,7 @@ impl Driver {
             answers: Vec::new(),
             done: Vec::new(),
             manager: None,
+            chores: None,
         }
     }
 
@@ -132,11 +136,20 @@ impl Driver {
         self
     }
 
+    /// Has disks do something besides jobs.
+    pub fn with_chores(mut self, spec: Option<ChoresSpec>) -> Self {
+        self.chores = spec.map(|spec| Chores::new(spec, &self.hosts));
+        self
+    }
+
     /// The cluster starts.
     pub fn start(&mut self, now: Time, outside: &mut Outside) {
         if let Some(manager) = &self.manager {
             manager.start(now, &mut self.hosts, outside.events);
             self.tell_rests(now, outside);
+        }
+        if let Some(chores) = &mut self.chores {
+            chores.start(now, outside.events);
         }
         if let Some(spark) = &mut self.spark {
             let mut effects = std::mem::take(&mut self.effects);
@@ -232,6 +245,12 @@ impl Driver {
             manager::LOOK => {
                 if let Some(manager) = &mut self.manager {
                     manager.look(now, &self.cluster, &mut self.hosts, outside.events);
+                    self.tell_rests(now, outside);
+                }
+            }
+            chores::CHORE => {
+                if let Some(chores) = &mut self.chores {
+                    chores.on_event(event, &mut self.hosts, outside.events);
                     self.tell_rests(now, outside);
                 }
             }

@@ -1,9 +1,12 @@
 //! Physical machines: processor and storage, shared by their nodes, with their events.
 
+use crate::cluster::MASTER;
 use des::{Event, EventQueue};
 use hadoop::{DiskOp, DiskStream, NodeId, Purpose, Tag};
 use storage::power::{Cause, Hint, PowerState, Profile, Settings};
-use storage::{CacheSpec, DiskCounters, Op, Processor, Request, Store, StorePower, Stream, VolumeSpec};
+use storage::{
+    CacheSpec, DiskCounters, OffloadCounters, Op, Processor, Request, Store, StorePower, Stream, VolumeSpec,
+};
 use units::{Bytes, Energy, Time};
 
 /// Event kind: a host's processor may have finished work.
@@ -32,6 +35,8 @@ pub(crate) struct MachinePower {
     pub settings: Settings,
     /// By disk: its profile and its gear, if the scenario says what it draws.
     pub profiles: Vec<Option<(Profile, u32)>>,
+    /// Whether writes for backup disks at rest are off-loaded.
+    pub offload: bool,
 }
 
 /// A disk of a machine.
@@ -128,6 +133,8 @@ pub(crate) struct DiskState<'a> {
     pub counters: DiskCounters,
     /// The power of its machine's disks, and its seat there, where the scenario says what it draws.
     pub power: Option<(&'a StorePower, u32)>,
+    /// What became of writes for it at rest, and what logs have for it; of an array with its first member.
+    pub offloaded: Option<(OffloadCounters, Bytes)>,
 }
 
 /// Factors of a node's speed.
@@ -279,6 +286,44 @@ impl Hosts {
         host.store_alarm.cover(host.store.deadline(), events);
         self.note_rests(machine);
     }
+    /// The disks of workers' machines that have a power, by machine and number.
+    pub fn disks_of_workers(&self) -> Vec<(usize, usize)> {
+        let mut disks = Vec::new();
+        for (machine, host) in self.machines.iter().enumerate().filter(|(_, host)| host.nodes != [MASTER]) {
+            let Some(power) = host.store.power() else { continue };
+            disks.extend(
+                (0..host.roles.len()).filter(|disk| power.seat(*disk, 0).is_some()).map(|disk| (machine, disk)),
+            );
+        }
+        disks
+    }
+    /// The planned window of a disk.
+    pub fn window(&mut self, now: Time, (machine, disk): (usize, usize), events: &mut EventQueue) {
+        let host = &mut self.machines[machine];
+        host.store.window(now, disk);
+        host.store_alarm.cover(host.store.deadline(), events);
+        self.note_rests(machine);
+    }
+    /// A disk is read besides jobs: of the file of a work, so many bytes from an offset on.
+    pub fn chore(
+        &mut self,
+        now: Time,
+        (machine, disk): (usize, usize),
+        (work, from, bytes): (u32, Bytes, Bytes),
+        cause: Cause,
+        waits: bool,
+        events: &mut EventQueue,
+    ) {
+        let host = &mut self.machines[machine];
+        if host.down.len() == host.nodes.len() {
+            return;
+        }
+        // Of no node: the machine's own.
+        let file = Stream { node: u32::MAX - 1, id: u64::MAX - u64::from(work), part: 0 };
+        host.store.chore(now, disk, (file, from), bytes, cause, waits);
+        host.store_alarm.cover(host.store.deadline(), events);
+        self.note_rests(machine);
+    }
     /// Bytes of replicas that a machine's nodes have written so far.
     pub fn replicas_written(&self, machine: usize) -> Bytes {
         self.machines[machine].replicas
@@ -396,16 +441,18 @@ impl Hosts {
                     role,
                     counters: host.store.disk_counters(now, disk, member),
                     power: host.store.power().and_then(|power| Some((power, power.seat(disk, member)?))),
+                    offloaded: host.store.offloaded(disk).filter(|_| member == 0),
                 })
             })
         })
     }
-    /// Time that each disk has spent serving, machine by machine.
-    pub fn disks_busy(&self, now: Time) -> impl Iterator<Item = Time> {
+    /// Time that each disk has spent serving, and bytes that it has read and written, machine by machine.
+    pub fn disks_used_for(&self, now: Time) -> impl Iterator<Item = (Time, Bytes, Bytes)> {
         self.machines.iter().flat_map(move |host| {
-            host.store.members().enumerate().flat_map(move |(disk, members)| {
-                (0..members).map(move |member| host.store.disk_counters(now, disk, member).busy)
-            })
+            host.store
+                .members()
+                .enumerate()
+                .flat_map(move |(disk, members)| (0..members).map(move |member| host.store.disk_use(now, disk, member)))
         })
     }
 
@@ -426,6 +473,9 @@ impl Host {
         if let Some(power) = &spec.power {
             // The check of the scenario has seen that the settings can be followed.
             let _ = store.set_power(Time::ZERO, power.settings, &power.profiles);
+            if power.offload {
+                store.set_offloading();
+            }
         }
         Self {
             processor: Processor::with_load(spec.cores, spec.load),

@@ -4,6 +4,7 @@
 
 mod air;
 pub mod bench;
+mod chores;
 mod cluster;
 mod energy;
 mod flows;

@@ -36,11 +36,19 @@ struct LinkReading {
     bytes: u32,
 }
 
+/// Counters of a disk at the end of a step, cumulative since the start of the run.
+#[derive(Debug, Clone, Copy)]
+struct DiskReading {
+    busy: Time,
+    read: Bytes,
+    written: Bytes,
+}
+
 #[derive(Debug, Default)]
 struct Step {
     links: Vec<LinkReading>,
     cores: Vec<Time>,
-    disks: Vec<Time>,
+    disks: Vec<DiskReading>,
     /// Energy of disks so far, where the power of any is known.
     disk_energy: Vec<Option<Energy>>,
     /// Energy of radios so far, where their power is known.
@@ -118,7 +126,10 @@ impl Sampler {
             links: links.chain(on_air).collect(),
             cores: driver
                 .map_or_else(Vec::new, |driver| (0..nodes).map(|node| driver.hosts.used(now, NodeId(node))).collect()),
-            disks: driver.map_or_else(Vec::new, |driver| driver.hosts.disks_busy(now).collect()),
+            disks: driver.map_or_else(Vec::new, |driver| {
+                let use_of = driver.hosts.disks_used_for(now);
+                use_of.map(|(busy, read, written)| DiskReading { busy, read, written }).collect()
+            }),
             disk_energy: driver.map_or_else(Vec::new, |driver| driver.hosts.disk_energies(now)),
             radios: radios(world, nodes),
             retransmissions,
@@ -193,8 +204,11 @@ impl Sampler {
             }
         }
         for (index, disk) in result.disks.iter_mut().enumerate() {
-            let Disk { utilisation, .. } = disk;
-            *utilisation = self.shares(|step| step.disks[index], 1.0);
+            let Disk { utilisation, read_rate, write_rate, .. } = disk;
+            *utilisation = self.shares(|step| step.disks[index].busy, 1.0);
+            let rate = |bytes: u64| units::single(bytes as f64 / seconds);
+            *read_rate = self.steps_of(|step| step.disks[index].read.get()).map(rate).collect();
+            *write_rate = self.steps_of(|step| step.disks[index].written.get()).map(rate).collect();
             if let Some(power) = &mut disk.power {
                 power.series = self.powers(|step| step.disk_energy.get(index).copied().flatten());
             }
@@ -212,12 +226,14 @@ impl Sampler {
 
     /// Mean power of each step in watts, from a cumulative energy that is known in all steps or in none.
     fn powers(&self, read: impl Fn(&Step) -> Option<Energy>) -> Vec<f32> {
-        if self.steps.iter().any(|step| read(step).is_none()) {
-            return Vec::new();
-        }
         let length = self.interval.as_secs_f64();
-        let drawn = self.steps_of(|step| read(step).map_or(0, Energy::as_nj));
-        drawn.map(|nj| units::single(nj as f64 * 1e-9 / length)).collect()
+        let mut last = 0;
+        let power = |step| {
+            let now = read(step)?.as_nj();
+            let drawn = now - std::mem::replace(&mut last, now);
+            Some(units::single(drawn as f64 * 1e-9 / length))
+        };
+        self.steps.iter().map(power).collect::<Option<_>>().unwrap_or_default()
     }
 
     /// Utilisation in each step, 0 to 1: growth of a busy time over the step, divided by `whole` parallel units.

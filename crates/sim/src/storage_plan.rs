@@ -7,7 +7,7 @@
 
 use crate::lower::power;
 use des::RandomStream;
-use scenario::{Power, ReplicaOrder, StoragePlan};
+use scenario::{ErasureCoding, Power, ReplicaOrder, StoragePlan};
 use std::collections::BTreeSet;
 use storage::Op;
 use storage::power::day::{Access, Day, DayError, DaySpec, ReadOrder, replay};
@@ -65,6 +65,9 @@ pub struct PolicyDay {
     pub ceiling: f64,
     /// The part that rest of all disks, each as deep as it may, can save.
     pub ceiling_of_depths: f64,
+    /// By erasure code: the part of the idle power of disks like the backups that standby of the parity's can save, if
+    /// parity has disks of its own.
+    pub ceilings_of_codes: Vec<(ErasureCoding, f64)>,
 }
 
 impl PolicyDay {
@@ -239,6 +242,13 @@ pub fn run(plan: &StoragePlan, power: &Power, requests: &Requests) -> Result<Pol
         least,
         ceiling: part(primary.idle.as_watts(), rest(&backup, Some(Depth::Standby))),
         ceiling_of_depths: part(rest(&primary, settings.primaries), rest(&backup, settings.backups)),
+        ceilings_of_codes: [ErasureCoding::Rs32, ErasureCoding::Rs63, ErasureCoding::Rs104]
+            .into_iter()
+            .filter_map(|code| {
+                let (data, parity) = code.parts();
+                Some((code, backup.ceiling(Depth::Standby, data, data + parity)?))
+            })
+            .collect(),
         day,
     })
 }

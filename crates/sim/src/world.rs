@@ -1,6 +1,7 @@
 //! The event loop: one queue, one `match`.
 
 use crate::air::AirSpec;
+use crate::chores;
 use crate::cluster::{self, Driver, Outside};
 use crate::energy::{Look, Meters, Used};
 use crate::hosts;
@@ -246,7 +247,7 @@ impl World {
                 BATTERY => self.look_at_battery(event.index),
                 LOOK => self.look_at_nodes(),
                 PAUSE if event.index == self.pauses => return self.is_finished(),
-                cluster::TIMER | hosts::PROCESSOR | hosts::STORE | manager::LOOK => {
+                cluster::TIMER | hosts::PROCESSOR | hosts::STORE | manager::LOOK | chores::CHORE => {
                     if let Some(driver) = &mut self.driver {
                         let outside = &mut Outside { transport: &mut self.transport, events: &mut self.events };
                         driver.on_event(&event, outside);

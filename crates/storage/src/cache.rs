@@ -4,7 +4,8 @@
 //! back oldest first.
 
 use crate::disk::Stream;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
+use std::ops::Range;
 use units::{BitRate, Bytes, Time};
 
 /// A host's page cache.
@@ -25,6 +26,9 @@ pub struct CacheSpec {
 /// The largest extent, and so the largest write-back: Linux writes back up to 1,024 pages of one file before the next.
 const EXTENT: u64 = 4 << 20;
 
+/// No slot.
+const NONE: u32 = u32::MAX;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Clean,
@@ -34,26 +38,74 @@ enum State {
 
 #[derive(Debug, Clone, Copy)]
 struct Extent {
+    stream: Stream,
+    start: u64,
     end: u64,
     disk: u32,
     state: State,
-    /// The extent's place in the order of use (clean) or of age (dirty).
-    order: u64,
     since: Time,
+    /// Its neighbours in the queue of its state.
+    before: u32,
+    behind: u32,
 }
 
-type Key = (Stream, u64);
+/// A queue of extents, linked through their slots: clean ones by use, or a disk's dirty ones by age.
+#[derive(Debug, Clone, Copy)]
+struct Queue {
+    first: u32,
+    last: u32,
+}
+
+impl Default for Queue {
+    fn default() -> Self {
+        Self { first: NONE, last: NONE }
+    }
+}
+
+impl Queue {
+    fn push(&mut self, slots: &mut [Extent], slot: u32) {
+        (slots[slot as usize].before, slots[slot as usize].behind) = (self.last, NONE);
+        match slots.get_mut(self.last as usize) {
+            Some(last) => last.behind = slot,
+            None => self.first = slot,
+        }
+        self.last = slot;
+    }
+    fn unlink(&mut self, slots: &mut [Extent], slot: u32) {
+        let Extent { before, behind, .. } = slots[slot as usize];
+        match slots.get_mut(before as usize) {
+            Some(before) => before.behind = behind,
+            None => self.first = behind,
+        }
+        match slots.get_mut(behind as usize) {
+            Some(behind) => behind.before = before,
+            None => self.last = before,
+        }
+    }
+    fn pop(&mut self, slots: &mut [Extent]) -> Option<u32> {
+        let slot = self.first;
+        (slot != NONE).then(|| {
+            self.unlink(slots, slot);
+            slot
+        })
+    }
+}
+
+/// The extents of a file in order: where each begins, and its slot.
+type File = VecDeque<(u64, u32)>;
 
 /// The extents in memory.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Cache {
-    extents: BTreeMap<Key, Extent>,
-    clean: BTreeMap<u64, Key>,
-    /// By disk, its dirty extents by age, each with the time since when it is dirty.
-    dirty: Vec<BTreeMap<u64, (Key, Time)>>,
-    next: u64,
+    slots: Vec<Extent>,
+    free: Vec<u32>,
+    files: BTreeMap<Stream, File>,
+    clean: Queue,
+    /// By disk.
+    dirty: Vec<Queue>,
     total: u64,
     unwritten: u64,
+    gaps: Vec<(Bytes, Bytes)>,
 }
 
 /// An extent to write back.
@@ -74,186 +126,215 @@ impl Cache {
         Bytes::new(self.unwritten)
     }
 
-    /// The parts of a range that are not in memory; the others count as just used.
-    pub fn look_up(&mut self, stream: Stream, offset: Bytes, bytes: Bytes) -> Vec<(Bytes, Bytes)> {
-        let stream = stream.file();
+    /// Puts the parts of a range that are not in memory into `gaps`; the others count as just used.
+    pub fn look_up(&mut self, stream: Stream, offset: Bytes, bytes: Bytes, gaps: &mut Vec<(Bytes, Bytes)>) {
+        gaps.clear();
         let (mut at, end) = (offset.get(), (offset + bytes).get());
-        let mut gaps = Vec::new();
-        for key in self.overlapping(stream, at, end) {
-            let Some(&extent) = self.extents.get(&key) else { continue };
-            if key.1 > at {
-                gaps.push((Bytes::new(at), Bytes::new(key.1 - at)));
-            }
-            at = extent.end.min(end);
-            if extent.state == State::Clean {
-                self.clean.remove(&extent.order);
-                let order = self.order();
-                self.clean.insert(order, key);
-                if let Some(extent) = self.extents.get_mut(&key) {
-                    extent.order = order;
+        let Self { slots, files, clean, .. } = self;
+        if let Some(file) = files.get(&stream.file()) {
+            for &(start, slot) in file.range(overlapping(file, slots, at, end)) {
+                let extent = slots[slot as usize];
+                if start > at {
+                    gaps.push((Bytes::new(at), Bytes::new(start - at)));
+                }
+                at = extent.end.min(end);
+                if extent.state == State::Clean && clean.last != slot {
+                    clean.unlink(slots, slot);
+                    clean.push(slots, slot);
                 }
             }
         }
         if at < end {
             gaps.push((Bytes::new(at), Bytes::new(end - at)));
         }
-        gaps
     }
 
     /// Bytes that have been read from a disk.
     pub fn insert_clean(&mut self, disk: u32, stream: Stream, offset: Bytes, bytes: Bytes) {
-        for (offset, bytes) in self.look_up(stream, offset, bytes) {
-            self.insert(Time::ZERO, disk, stream.file(), offset, bytes, State::Clean);
+        let mut gaps = std::mem::take(&mut self.gaps);
+        self.look_up(stream, offset, bytes, &mut gaps);
+        for (offset, bytes) in gaps.drain(..) {
+            self.insert(Time::ZERO, disk, stream.file(), (offset, bytes), State::Clean);
         }
+        self.gaps = gaps;
     }
 
     /// Bytes that have been written and that the disk does not have.
     pub fn insert_dirty(&mut self, now: Time, disk: u32, stream: Stream, offset: Bytes, bytes: Bytes) {
         let stream = stream.file();
         self.cut_out(stream, offset.get(), (offset + bytes).get());
-        self.insert(now, disk, stream, offset, bytes, State::Dirty);
+        self.insert(now, disk, stream, (offset, bytes), State::Dirty);
     }
 
-    /// The oldest extent of a disk that is not being written back yet, and since when it is dirty.
+    /// Since when the oldest extent of a disk is dirty that is not being written back yet.
     pub fn oldest_dirty(&self, disk: u32) -> Option<Time> {
-        self.dirty.get(disk as usize)?.first_key_value().map(|(_, (_, since))| *since)
+        let oldest = self.dirty.get(disk as usize)?.first;
+        self.slots.get(oldest as usize).map(|extent| extent.since)
     }
 
     /// Begins to write back the oldest extent of a disk.
     pub fn write_back(&mut self, disk: u32) -> Option<WriteBack> {
-        let (_, (key, _)) = self.dirty.get_mut(disk as usize)?.pop_first()?;
-        let extent = self.extents.get_mut(&key)?;
+        let slot = self.dirty.get_mut(disk as usize)?.pop(&mut self.slots)?;
+        let extent = &mut self.slots[slot as usize];
         extent.state = State::Writing;
-        Some(WriteBack { stream: key.0, offset: Bytes::new(key.1), bytes: Bytes::new(extent.end - key.1) })
+        let (offset, bytes) = (Bytes::new(extent.start), Bytes::new(extent.end - extent.start));
+        Some(WriteBack { stream: extent.stream, offset, bytes })
     }
 
     /// An extent is on disk.
     pub fn written_back(&mut self, extent: WriteBack) {
         // What was overwritten or dropped meanwhile is not there any more, or is dirty again.
         let (start, end) = (extent.offset.get(), (extent.offset + extent.bytes).get());
-        for key in self.overlapping(extent.stream, start, end) {
-            let order = self.order();
-            if let Some(found) = self.extents.get_mut(&key)
-                && found.state == State::Writing
-            {
+        let Self { slots, files, clean, .. } = self;
+        let Some(file) = files.get(&extent.stream) else { return };
+        for &(start, slot) in file.range(overlapping(file, slots, start, end)) {
+            let found = &mut slots[slot as usize];
+            if found.state == State::Writing {
                 found.state = State::Clean;
-                found.order = order;
-                self.unwritten -= found.end - key.1;
-                self.clean.insert(order, key);
+                self.unwritten -= found.end - start;
+                clean.push(slots, slot);
+            }
+        }
+    }
+
+    /// An extent is not on disk after all.
+    pub fn not_written(&mut self, extent: WriteBack) {
+        let (start, end) = (extent.offset.get(), (extent.offset + extent.bytes).get());
+        let Self { slots, files, dirty, .. } = self;
+        let Some(file) = files.get(&extent.stream) else { return };
+        for &(_, slot) in file.range(overlapping(file, slots, start, end)) {
+            let found = &mut slots[slot as usize];
+            if found.state == State::Writing {
+                found.state = State::Dirty;
+                dirty[found.disk as usize].push(slots, slot);
             }
         }
     }
 
     /// Drops the least recently used clean extents until `capacity` suffices or only dirty ones are left.
     pub fn shrink_to(&mut self, capacity: Bytes) {
-        while self.total > capacity.get() {
-            let Some((_, key)) = self.clean.pop_first() else { return };
-            if let Some(extent) = self.extents.remove(&key) {
-                self.total -= extent.end - key.1;
-            }
+        while self.total > capacity.get() && self.clean.first != NONE {
+            let Extent { stream, start, .. } = self.slots[self.clean.first as usize];
+            self.remove(stream, start);
         }
     }
 
     /// Forgets all bytes of a disk, written or not.
     pub fn drop_disk(&mut self, disk: u32) {
-        let keys: Vec<_> = self.extents.iter().filter(|(_, extent)| extent.disk == disk).map(|(key, _)| *key).collect();
-        for key in keys {
-            self.remove(key);
+        let Self { slots, files, .. } = self;
+        let places = files.iter().flat_map(|(stream, file)| file.iter().map(|(start, slot)| (*stream, *start, *slot)));
+        let of_disk = |(_, _, slot): &(Stream, u64, u32)| slots[*slot as usize].disk == disk;
+        for (stream, start, _) in places.filter(of_disk).collect::<Vec<_>>() {
+            self.remove(stream, start);
         }
     }
 
     /// Forgets all of a node's bytes.
     pub fn drop_node(&mut self, node: u32) {
-        let keys: Vec<_> = self
-            .extents
-            .range((Stream { node, id: 0, part: 0 }, 0)..=(Stream { node, id: u64::MAX, part: u32::MAX }, u64::MAX))
-            .map(|(key, _)| *key)
-            .collect();
-        for key in keys {
-            self.remove(key);
+        let all = Stream { node, id: 0, part: 0 }..=Stream { node, id: u64::MAX, part: u32::MAX };
+        let files = self.files.range(all);
+        let places: Vec<_> = files.flat_map(|(stream, file)| file.iter().map(|(start, _)| (*stream, *start))).collect();
+        for (stream, start) in places {
+            self.remove(stream, start);
         }
     }
 
-    fn order(&mut self) -> u64 {
-        self.next += 1;
-        self.next
-    }
-
-    fn overlapping(&self, stream: Stream, start: u64, end: u64) -> Vec<Key> {
-        let before = self.extents.range((stream, 0)..(stream, start)).next_back();
-        let before = before.filter(|(_, extent)| extent.end > start).map(|(key, _)| *key);
-        before.into_iter().chain(self.extents.range((stream, start)..(stream, end)).map(|(key, _)| *key)).collect()
-    }
-
-    fn insert(&mut self, now: Time, disk: u32, stream: Stream, offset: Bytes, bytes: Bytes, state: State) {
+    fn insert(&mut self, now: Time, disk: u32, stream: Stream, (offset, bytes): (Bytes, Bytes), state: State) {
         if bytes == Bytes::ZERO {
             return;
         }
         let (start, end) = (offset.get(), (offset + bytes).get());
-        self.total += bytes.get();
-        if state == State::Dirty {
-            self.unwritten += bytes.get();
+        let file = self.files.entry(stream).or_default();
+        let at = file.partition_point(|(from, _)| *from < start);
+        if let Some(&(from, slot)) = at.checked_sub(1).and_then(|before| file.get(before)) {
+            let before = &mut self.slots[slot as usize];
+            if before.end == start && before.state == state && before.disk == disk && end - from <= EXTENT {
+                before.end = end;
+                self.total += end - start;
+                self.unwritten += if state == State::Dirty { end - start } else { 0 };
+                return;
+            }
         }
-        let before = self.extents.range_mut((stream, 0)..(stream, start)).next_back();
-        if let Some((key, extent)) = before
-            && extent.end == start
-            && extent.state == state
-            && extent.disk == disk
-            && end - key.1 <= EXTENT
-        {
-            extent.end = end;
-            return;
-        }
-        let order = self.order();
-        self.extents.insert((stream, start), Extent { end, disk, state, order, since: now });
-        self.enlist((stream, start));
+        let extent = Extent { stream, start, end, disk, state, since: now, before: NONE, behind: NONE };
+        let slot = put(&mut self.slots, &mut self.free, extent);
+        file.insert(at, (start, slot));
+        self.enlist(slot);
     }
 
-    fn enlist(&mut self, key: Key) {
-        let Some(extent) = self.extents.get(&key) else { return };
-        match extent.state {
-            State::Clean => drop(self.clean.insert(extent.order, key)),
+    /// Counts an extent, at the end of the queue of its state.
+    fn enlist(&mut self, slot: u32) {
+        let Extent { start, end, disk, state, .. } = self.slots[slot as usize];
+        self.total += end - start;
+        if state != State::Clean {
+            self.unwritten += end - start;
+        }
+        match state {
+            State::Clean => self.clean.push(&mut self.slots, slot),
             State::Dirty => {
-                let disk = extent.disk as usize;
-                if self.dirty.len() <= disk {
-                    self.dirty.resize_with(disk + 1, BTreeMap::new);
+                if self.dirty.len() <= disk as usize {
+                    self.dirty.resize_with(disk as usize + 1, Queue::default);
                 }
-                self.dirty[disk].insert(extent.order, (key, extent.since));
+                self.dirty[disk as usize].push(&mut self.slots, slot);
             }
             State::Writing => {}
         }
     }
 
-    fn remove(&mut self, key: Key) -> Option<Extent> {
-        let extent = self.extents.remove(&key)?;
-        let length = extent.end - key.1;
-        self.total -= length;
-        match extent.state {
-            State::Clean => drop(self.clean.remove(&extent.order)),
-            State::Dirty => drop(self.dirty[extent.disk as usize].remove(&extent.order)),
-            State::Writing => {}
+    fn remove(&mut self, stream: Stream, start: u64) -> Option<Extent> {
+        let file = self.files.get_mut(&stream)?;
+        let at = file.binary_search_by_key(&start, |(from, _)| *from).ok()?;
+        let (_, slot) = file.remove(at)?;
+        if file.is_empty() {
+            self.files.remove(&stream);
         }
+        let extent = self.slots[slot as usize];
+        let length = extent.end - start;
+        self.total -= length;
         if extent.state != State::Clean {
             self.unwritten -= length;
         }
+        match extent.state {
+            State::Clean => self.clean.unlink(&mut self.slots, slot),
+            State::Dirty => self.dirty[extent.disk as usize].unlink(&mut self.slots, slot),
+            State::Writing => {}
+        }
+        self.free.push(slot);
         Some(extent)
     }
 
     /// Takes a range out of the extents that overlap it; the rest of them stays.
     fn cut_out(&mut self, stream: Stream, start: u64, end: u64) {
-        for key in self.overlapping(stream, start, end) {
-            let Some(extent) = self.remove(key) else { continue };
-            for (from, to) in [(key.1, start), (end, extent.end)] {
+        let first = |cache: &Self| {
+            let file = cache.files.get(&stream)?;
+            file.range(overlapping(file, &cache.slots, start, end)).next().map(|(from, _)| *from)
+        };
+        while let Some(extent) = first(self).and_then(|from| self.remove(stream, from)) {
+            for (from, to) in [(extent.start, start), (end, extent.end)] {
                 if from < to {
-                    let order = self.order();
-                    self.total += to - from;
-                    if extent.state != State::Clean {
-                        self.unwritten += to - from;
-                    }
-                    self.extents.insert((stream, from), Extent { end: to, order, ..extent });
-                    self.enlist((stream, from));
+                    let slot = put(&mut self.slots, &mut self.free, Extent { start: from, end: to, ..extent });
+                    let file = self.files.entry(stream).or_default();
+                    let at = file.partition_point(|(before, _)| *before < from);
+                    file.insert(at, (from, slot));
+                    self.enlist(slot);
                 }
             }
         }
     }
+}
+
+/// The extents of a file that overlap a range, or an empty one within them.
+fn overlapping(file: &File, slots: &[Extent], start: u64, end: u64) -> Range<usize> {
+    let from = file.partition_point(|(from, _)| *from < start);
+    let to = from + file.range(from..).take_while(|(from, _)| *from < end).count();
+    let before = from.checked_sub(1).filter(|before| slots[file[*before].1 as usize].end > start);
+    before.unwrap_or(from)..to
+}
+
+fn put(slots: &mut Vec<Extent>, free: &mut Vec<u32>, extent: Extent) -> u32 {
+    if let Some(slot) = free.pop() {
+        slots[slot as usize] = extent;
+        return slot;
+    }
+    slots.push(extent);
+    units::count(slots.len() - 1)
 }

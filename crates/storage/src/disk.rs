@@ -200,10 +200,19 @@ impl<T: Copy> Disk<T> {
     }
     /// Counters at `now`. The request in service counts with its whole positioning and with its transfer up to `now`.
     pub fn counters(&self, now: Time) -> DiskCounters {
-        let (counters, busy_until) = match &self.model {
-            Model::Rotating(disk) => (disk.counters, disk.busy_until()),
-            Model::Flash(disk) => (disk.counters, disk.busy_until()),
-        };
-        DiskCounters { busy: counters.busy - busy_until.saturating_sub(now), ..counters }
+        let (counters, _) = self.counted();
+        DiskCounters { busy: self.used(now).0, ..*counters }
+    }
+    /// Of these `busy`, `read` and `written` alone.
+    pub fn used(&self, now: Time) -> (Time, Bytes, Bytes) {
+        let (counters, busy_until) = self.counted();
+        (counters.busy - busy_until.saturating_sub(now), counters.read, counters.written)
+    }
+    /// Its counters, and the end of the part of `busy` that is counted in advance.
+    const fn counted(&self) -> (&DiskCounters, Time) {
+        match &self.model {
+            Model::Rotating(disk) => (&disk.counters, disk.busy_until()),
+            Model::Flash(disk) => (&disk.counters, disk.busy_until()),
+        }
     }
 }

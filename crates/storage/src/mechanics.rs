@@ -68,6 +68,9 @@ const ZONES: u32 = 30;
 struct Zone {
     /// Where it begins, in bytes from the outer edge.
     start: u64,
+    end: u64,
+    /// Bytes of a track; none on a disk without rotation.
+    track: u64,
     read: BitRate,
     write: BitRate,
 }
@@ -118,14 +121,17 @@ impl Mechanics {
         // Zones have equally many tracks, so their bytes are as their rates.
         let sum: f64 = (0..number).map(|zone| read.at(way(zone)).as_bps() as f64).sum();
         let mut before = 0.0;
-        let zones = (0..number)
+        let mut zones: Vec<Zone> = (0..number)
             .map(|zone| {
                 let (read, write) = (read.at(way(zone)), write.at(way(zone)));
                 let start = units::whole(before / sum * capacity as f64);
                 before += read.as_bps() as f64;
-                Zone { start, read, write }
+                Zone { start, end: capacity, track: read.bytes_in(revolution).get(), read, write }
             })
             .collect();
+        for zone in 1..zones.len() {
+            zones[zone - 1].end = zones[zone].start;
+        }
         Self { zones, capacity, revolution, seek, overhead }
     }
 
@@ -133,15 +139,13 @@ impl Mechanics {
     pub fn spot(&self, byte: u64) -> Spot {
         let byte = byte % self.capacity;
         let index = self.zones.partition_point(|zone| zone.start <= byte).max(1) - 1;
-        let zone = self.zones[index];
-        let end = self.zones.get(index + 1).map_or(self.capacity, |next| next.start);
-        let within = (byte - zone.start) as f64 / (end - zone.start).max(1) as f64;
-        let track = zone.read.bytes_in(self.revolution).get();
+        let Zone { start, end, track, read, write } = self.zones[index];
+        let within = (byte - start) as f64 / (end - start).max(1) as f64;
         Spot {
             way: (index as f64 + within) / self.zones.len() as f64,
             angle: if track == 0 { 0.0 } else { (byte % track) as f64 / track as f64 },
-            read: zone.read,
-            write: zone.write,
+            read,
+            write,
         }
     }
 

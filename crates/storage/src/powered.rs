@@ -180,12 +180,20 @@ impl StorePower {
         let Some(number) = self.seat(volume, member) else { return };
         let seat = &mut self.seats[number as usize];
         seat.leaves = !on;
+        self.stale = true;
         if let Some(since) = seat.off_since.filter(|_| on) {
             seat.off += now.saturating_sub(since);
             seat.off_since = None;
             self.controller.switch_on(now, number);
-            self.stale = true;
         }
+    }
+    /// Whether all disks of a volume can serve at once.
+    pub(crate) fn is_ready(&self, volume: usize) -> bool {
+        self.places[volume].iter().flatten().all(|seat| self.disk(*seat).is_ready())
+    }
+    /// Whether a volume holds further replicas only.
+    pub(crate) fn is_backup(&self, volume: usize) -> bool {
+        self.places[volume].iter().flatten().any(|seat| self.controller.gear(*seat) > 0)
     }
     /// When [`StorePower::on_timer`] is next due.
     pub(crate) const fn deadline(&self) -> Time {
@@ -200,9 +208,16 @@ impl StorePower {
         }
     }
 
-    /// The disks have done something: requests begin and end, and wait where a disk rests.
-    pub(crate) fn settle<T: Copy>(&mut self, now: Time, volumes: &mut [Volume<T>]) {
+    /// Disks of `touched` volumes have done something, or the policy has: requests begin and end, and wait where a disk
+    /// rests. What else it changes is touched, too.
+    pub(crate) fn settle<T: Copy>(&mut self, now: Time, volumes: &mut [Volume<T>], touched: &mut [bool]) {
+        if self.stale {
+            touched.fill(true);
+        }
         for (number, seat) in (0..).zip(&mut self.seats) {
+            if !touched[seat.volume] {
+                continue;
+            }
             let volume = &mut volumes[seat.volume];
             let wanted = volume.is_wanted(seat.member);
             let still = !wanted && !seat.wanted && !seat.leaves;

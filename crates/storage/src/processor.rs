@@ -6,10 +6,10 @@
 //! are max-min fair.
 //!
 //! Exactness: all work of a node progresses at one rate. So each node keeps a virtual clock of work done per piece, and
-//! a piece is finished when the clock passes the value that was set when the piece came: O(log n) for each change.
+//! a piece is finished when the clock passes the value that was set when the piece came. A node has as many pieces as its
+//! tasks have threads, so they stand in a list.
 //! Rates are fixed-point fractions with 32 bits, clocks are 128-bit integers, so no rounding accumulates.
 
-use std::collections::BTreeMap;
 use units::Time;
 
 /// One whole core, or factor 1.
@@ -27,9 +27,8 @@ struct Node<T> {
     share: u128,
     /// Work per picosecond that each piece does now: share times speed.
     rate: u128,
-    /// Pieces by the clock at which they are finished, and in order of arrival.
-    pieces: BTreeMap<(u128, u64), T>,
-    places: BTreeMap<T, (u128, u64)>,
+    /// Pieces by the clock at which they are finished, and in order of arrival: the first to be finished is the last.
+    pieces: Vec<(u128, T)>,
     /// Core time used, in picoseconds times `ONE`.
     used: u128,
 }
@@ -42,15 +41,24 @@ pub struct Processor<T> {
     load: u128,
     nodes: Vec<Node<T>>,
     now: Time,
-    next: u64,
     deadline: Time,
+    /// Nodes with work, by their limits.
+    order: Vec<usize>,
+}
+
+impl<T: PartialEq> Node<T> {
+    fn forget(&mut self, tag: &T) {
+        if let Some(place) = self.pieces.iter().position(|(_, other)| other == tag) {
+            self.pieces.remove(place);
+        }
+    }
 }
 
 fn fixed(value: f64) -> u128 {
     (value.max(0.0) * ONE as f64).round() as u128
 }
 
-impl<T: Copy + Ord> Processor<T> {
+impl<T: Copy + PartialEq> Processor<T> {
     /// A host with this many cores.
     pub fn new(cores: u32) -> Self {
         Self {
@@ -58,8 +66,8 @@ impl<T: Copy + Ord> Processor<T> {
             load: 0,
             nodes: Vec::new(),
             now: Time::ZERO,
-            next: 0,
             deadline: Time::MAX,
+            order: Vec::new(),
         }
     }
 
@@ -77,8 +85,7 @@ impl<T: Copy + Ord> Processor<T> {
             clock: 0,
             share: 0,
             rate: 0,
-            pieces: BTreeMap::new(),
-            places: BTreeMap::new(),
+            pieces: Vec::new(),
             used: 0,
         });
         self.nodes.len() - 1
@@ -87,23 +94,19 @@ impl<T: Copy + Ord> Processor<T> {
     /// Takes a piece of `work`: the time that it would take on one core of its own at speed 1.
     pub fn submit(&mut self, now: Time, node: usize, work: Time, tag: T) {
         self.advance(now);
-        self.next += 1;
         let node = &mut self.nodes[node];
-        let place = (node.clock + u128::from(work.as_ps()) * ONE, self.next);
-        if let Some(former) = node.places.insert(tag, place) {
-            node.pieces.remove(&former);
-        }
-        node.pieces.insert(place, tag);
+        let end = node.clock + u128::from(work.as_ps()) * ONE;
+        node.forget(&tag);
+        // Of two that end at the same time the later one is reported later: it stands before the other.
+        let place = node.pieces.partition_point(|(other, _)| *other > end);
+        node.pieces.insert(place, (end, tag));
         self.share_out();
     }
 
     /// Forgets a piece of work; it is not reported.
     pub fn cancel(&mut self, now: Time, node: usize, tag: T) {
         self.advance(now);
-        let node = &mut self.nodes[node];
-        if let Some(place) = node.places.remove(&tag) {
-            node.pieces.remove(&place);
-        }
+        self.nodes[node].forget(&tag);
         self.share_out();
     }
 
@@ -111,7 +114,6 @@ impl<T: Copy + Ord> Processor<T> {
     pub fn clear(&mut self, now: Time, node: usize) {
         self.advance(now);
         self.nodes[node].pieces.clear();
-        self.nodes[node].places.clear();
         self.share_out();
     }
 
@@ -134,11 +136,7 @@ impl<T: Copy + Ord> Processor<T> {
         }
         self.advance(now);
         for (index, node) in self.nodes.iter_mut().enumerate() {
-            while let Some(entry) = node.pieces.first_entry()
-                && entry.key().0 <= node.clock
-            {
-                let tag = entry.remove();
-                node.places.remove(&tag);
+            while let Some((_, tag)) = node.pieces.pop_if(|(end, _)| *end <= node.clock) {
                 done.push((index, tag));
             }
         }
@@ -168,27 +166,34 @@ impl<T: Copy + Ord> Processor<T> {
     /// Water-filling: the nodes whose own limit is lowest are served first; the rest share what is left equally per
     /// piece.
     fn share_out(&mut self) {
-        let limit = |node: &Node<T>| (node.cap / node.pieces.len().max(1) as u128).min(ONE);
+        // A quotient that is not below a bound need not be known.
+        let limit = |node: &Node<T>| {
+            let count = node.pieces.len().max(1) as u128;
+            if node.cap >= count * ONE { ONE } else { node.cap / count }
+        };
         let mut left = self.cores;
         // Other work is limited by a core for each piece only, and so takes what is left last.
         let mut pieces = self.nodes.iter().map(|node| node.pieces.len() as u128 * ONE).sum::<u128>() + self.load;
-        let mut order: Vec<usize> = (0..self.nodes.len()).filter(|n| !self.nodes[*n].pieces.is_empty()).collect();
+        let mut order = std::mem::take(&mut self.order);
+        order.extend((0..self.nodes.len()).filter(|n| !self.nodes[*n].pieces.is_empty()));
         order.sort_by_key(|n| limit(&self.nodes[*n]));
         let mut deadline = Time::MAX;
-        for n in order {
+        for n in order.drain(..) {
             let node = &mut self.nodes[n];
             let count = node.pieces.len() as u128;
-            node.share = limit(node).min(left * ONE / pieces);
+            let most = limit(node);
+            node.share = if left * ONE >= most * pieces { most } else { left * ONE / pieces };
             node.rate = (node.share * node.speed) >> 32;
             left -= node.share * count;
             pieces -= count * ONE;
-            if let Some(((end, _), _)) = node.pieces.first_key_value()
+            if let Some((end, _)) = node.pieces.last()
                 && node.rate > 0
             {
                 let wait = end.saturating_sub(node.clock).div_ceil(node.rate);
                 deadline = deadline.min(self.now.saturating_add(Time::from_ps(wait.min(u128::from(u64::MAX)) as u64)));
             }
         }
+        self.order = order;
         self.deadline = deadline;
     }
 }

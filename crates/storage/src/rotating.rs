@@ -406,10 +406,10 @@ impl<T: Copy> Rotating<T> {
     /// How long it takes to reach bytes of a stream. Nothing, if the head is there or the disk has read them ahead.
     fn reach(&self, now: Time, (stream, op): (Stream, Op), offset: Bytes, bytes: Bytes) -> Reach {
         let (place, run) = self.locate(stream, op, offset, bytes);
-        let spot = self.mechanics.spot(place);
         let goes_on = |head: &Head| head.stream.file() == stream.file() && head.offset == offset;
         // A log goes on whatever file is written to it.
         let continues = self.head.filter(|head| head.place == place && (self.log.is_some() || goes_on(head)));
+        let spot = continues.map_or_else(|| self.mechanics.spot(place), |head| head.spot);
         let ahead = continues.filter(|head| {
             op == Op::Read && head.op == Op::Read && head.passed < now && self.spec.read_ahead > Bytes::ZERO
         });

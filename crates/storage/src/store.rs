@@ -5,7 +5,8 @@
 //! `balance_dirty_pages`).
 
 use crate::cache::{Cache, CacheSpec, WriteBack};
-use crate::disk::{DiskCounters, Op, Request};
+use crate::disk::{DiskCounters, Op, Request, Stream};
+use crate::offloading::{OffloadCounters, Offloading, Step};
 use crate::power::{Cause, Hint, PolicyError, Profile, Settings};
 use crate::powered::StorePower;
 use crate::volume::{Volume, VolumeSpec};
@@ -36,6 +37,10 @@ enum Job {
     Write(u64),
     /// An extent on its way to the disk.
     WriteBack(WriteBack),
+    /// An extent on its way home by a log.
+    Offload(Step),
+    /// Work of the disks besides jobs, which nobody waits for.
+    Chore,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -52,6 +57,10 @@ pub struct Store<T> {
     spec: CacheSpec,
     cache: Cache,
     volumes: Vec<Volume<Job>>,
+    /// By volume: when it is next due.
+    due: Vec<Time>,
+    /// By volume: it has been asked for something, or has done something, since [`Store::settle`].
+    touched: Vec<bool>,
     /// By volume: it has failed with its data.
     gone: Vec<bool>,
     writing_back: Vec<bool>,
@@ -62,9 +71,14 @@ pub struct Store<T> {
     copies: BTreeMap<(Time, u64), Request<T>>,
     next: u64,
     done: Vec<Job>,
+    gaps: Vec<(Bytes, Bytes)>,
     counters: StoreCounters,
     /// The policy of its disks, if they have one.
     power: Option<Box<StorePower>>,
+    /// Logs of writes for disks at rest, if these are off-loaded.
+    offloading: Option<Box<Offloading>>,
+    /// By volume: work that waits until it is ready.
+    chores: Vec<Vec<Request<Job>>>,
 }
 
 impl<T: Copy> Store<T> {
@@ -74,6 +88,8 @@ impl<T: Copy> Store<T> {
             spec: cache,
             cache: Cache::default(),
             volumes: disks.iter().map(|spec| Volume::new((*spec).into())).collect(),
+            due: vec![Time::MAX; disks.len()],
+            touched: vec![false; disks.len()],
             gone: vec![false; disks.len()],
             writing_back: vec![false; disks.len()],
             waiting: BTreeMap::new(),
@@ -81,8 +97,11 @@ impl<T: Copy> Store<T> {
             copies: BTreeMap::new(),
             next: 0,
             done: Vec::new(),
+            gaps: Vec::new(),
             counters: StoreCounters::default(),
             power: None,
+            offloading: None,
+            chores: vec![Vec::new(); disks.len()],
         }
     }
     /// Puts the disks under a power policy; by volume, the profile and the gear of its disks if they have one.
@@ -96,6 +115,39 @@ impl<T: Copy> Store<T> {
         self.power = Some(Box::new(StorePower::new(settings, &volumes, now)?));
         self.settle(now);
         Ok(())
+    }
+    /// What is written back for disks at rest goes to logs from now on.
+    pub fn set_offloading(&mut self) {
+        self.offloading = Some(Box::new(Offloading::new(self.volumes.len())));
+    }
+    /// What became of writes for a volume at rest; none without off-loading. Beside it, bytes that logs have for it.
+    pub fn offloaded(&self, disk: usize) -> Option<(OffloadCounters, Bytes)> {
+        let logs = self.offloading.as_ref()?;
+        Some((logs.counters(disk), logs.owed(disk as u32)))
+    }
+    /// Reads bytes of a disk besides all jobs, past memory, as a scanner does that keeps no pages. If it may wait for a
+    /// disk at rest it does so, until that is ready for another reason or for its window; else `cause` wakes it.
+    pub fn chore(&mut self, now: Time, disk: usize, file: (Stream, Bytes), bytes: Bytes, cause: Cause, waits: bool) {
+        let (stream, offset) = file;
+        let request = Request { op: Op::Read, stream, offset, bytes, tag: Job::Chore };
+        if self.gone[disk] || bytes == Bytes::ZERO {
+            return;
+        }
+        if waits && self.power.as_ref().is_some_and(|power| !power.is_ready(disk)) {
+            self.chores[disk].push(request);
+        } else {
+            self.ask_for(now, disk, request, cause);
+        }
+        self.settle(now);
+    }
+    /// Chores of a disk that wait for it.
+    pub fn waiting_chores(&self, disk: usize) -> usize {
+        self.chores[disk].len()
+    }
+    /// The planned window of a disk: what has waited for it wakes it.
+    pub fn window(&mut self, now: Time, disk: usize) {
+        self.serve(now, disk);
+        self.settle(now);
     }
     /// The power of the disks, if they are under a policy.
     pub fn power(&self) -> Option<&StorePower> {
@@ -118,10 +170,58 @@ impl<T: Copy> Store<T> {
         }
         self.settle(now);
     }
+    /// What volumes have begun and ended is told to the policy, and what has waited for a volume goes there.
     fn settle(&mut self, now: Time) {
-        if let Some(power) = &mut self.power {
-            power.settle(now, &mut self.volumes);
+        self.settle_disks(now);
+        if self.serve_ready(now) {
+            self.settle_disks(now);
         }
+    }
+    /// What waits for volumes that are ready begins; whether there was anything.
+    fn serve_ready(&mut self, now: Time) -> bool {
+        let mut any = false;
+        for disk in 0..self.volumes.len() {
+            let owed = self.offloading.as_ref().is_some_and(|logs| logs.owes(disk as u32));
+            if owed || !self.chores[disk].is_empty() {
+                any |= self.power.as_ref().is_some_and(|power| power.is_ready(disk)) && self.serve(now, disk);
+            }
+        }
+        any
+    }
+    /// What waits for a volume begins; whether there was anything.
+    fn serve(&mut self, now: Time, disk: usize) -> bool {
+        let chores = std::mem::take(&mut self.chores[disk]);
+        let next = self.offloading.as_mut().and_then(|logs| logs.homeward(disk as u32, Job::Offload));
+        let any = !chores.is_empty() || next.is_some();
+        for request in chores {
+            self.ask_for(now, disk, request, Cause::Window);
+        }
+        if let Some((on, request)) = next {
+            self.ask_for(now, on as usize, request, Cause::Flush);
+        }
+        any
+    }
+    /// Asks a volume for something that no job has asked for.
+    fn ask_for(&mut self, now: Time, disk: usize, request: Request<Job>, cause: Cause) {
+        if let Some(power) = &mut self.power {
+            power.asked(request.stream, Some(cause));
+        }
+        self.touch(disk).submit(now, request);
+    }
+    /// Volumes tell the policy what they have begun and ended; when they are next due is looked up.
+    fn settle_disks(&mut self, now: Time) {
+        if let Some(power) = &mut self.power {
+            power.settle(now, &mut self.volumes, &mut self.touched);
+        }
+        for (volume, touched) in self.touched.iter_mut().enumerate().filter(|(_, touched)| **touched) {
+            *touched = false;
+            self.due[volume] = self.volumes[volume].deadline();
+        }
+    }
+    /// A volume that is about to change.
+    fn touch(&mut self, volume: usize) -> &mut Volume<Job> {
+        self.touched[volume] = true;
+        &mut self.volumes[volume]
     }
     /// How many disks each volume is.
     pub fn members(&self) -> impl Iterator<Item = usize> {
@@ -145,7 +245,8 @@ impl<T: Copy> Store<T> {
         if self.spec.capacity == Bytes::ZERO {
             self.ask_disk(now, disk, request, &[(request.offset, request.bytes)]);
         } else if request.op == Op::Read {
-            let gaps = self.cache.look_up(request.stream, request.offset, request.bytes);
+            let mut gaps = std::mem::take(&mut self.gaps);
+            self.cache.look_up(request.stream, request.offset, request.bytes, &mut gaps);
             let misses: Bytes = gaps.iter().map(|(_, bytes)| *bytes).sum();
             self.counters.misses += misses;
             self.counters.hits += request.bytes - misses;
@@ -154,6 +255,7 @@ impl<T: Copy> Store<T> {
             } else {
                 self.ask_disk(now, disk, request, &gaps);
             }
+            self.gaps = gaps;
         } else {
             self.throttled.push_back((disk, request));
             self.admit(now);
@@ -167,7 +269,7 @@ impl<T: Copy> Store<T> {
     /// When [`Store::on_timer`] is next due.
     pub fn deadline(&self) -> Time {
         let copy = self.copies.first_key_value().map_or(Time::MAX, |((at, _), _)| *at);
-        let disks = self.volumes.iter().map(Volume::deadline).min().unwrap_or(Time::MAX);
+        let disks = self.due.iter().copied().min().unwrap_or(Time::MAX);
         let expiry = (0..self.volumes.len())
             .filter(|disk| !self.writing_back[*disk])
             .filter_map(|disk| self.cache.oldest_dirty(disk as u32))
@@ -189,9 +291,12 @@ impl<T: Copy> Store<T> {
         }
         let mut jobs = std::mem::take(&mut self.done);
         for disk in 0..self.volumes.len() {
-            self.volumes[disk].on_timer(now, &mut jobs);
+            if self.due[disk] > now {
+                continue;
+            }
+            self.touch(disk).on_timer(now, &mut jobs);
             for job in jobs.drain(..) {
-                self.disk_done(disk, job, done);
+                self.disk_done(now, disk, job, done);
             }
         }
         self.done = jobs;
@@ -202,8 +307,9 @@ impl<T: Copy> Store<T> {
 
     /// A node of the host has crashed: its requests are gone and so are its cached bytes.
     pub fn drop_node(&mut self, now: Time, node: u32) {
-        for disk in &mut self.volumes {
-            disk.retain(|request| request.stream.node != node || matches!(request.tag, Job::WriteBack(_)));
+        for disk in 0..self.volumes.len() {
+            self.touch(disk)
+                .retain(|request| request.stream.node != node || !matches!(request.tag, Job::Read(_) | Job::Write(_)));
         }
         self.waiting.retain(|_, waiting| waiting.request.stream.node != node);
         self.throttled.retain(|(_, request)| request.stream.node != node);
@@ -224,11 +330,16 @@ impl<T: Copy> Store<T> {
         unanswered
     }
     fn lose_member(&mut self, now: Time, disk: usize, member: u32) -> Option<Vec<T>> {
-        if self.volumes[disk].fail_member(now, member) {
+        if self.touch(disk).fail_member(now, member) {
             return None;
         }
         self.gone[disk] = true;
         self.writing_back[disk] = false;
+        self.chores[disk].clear();
+        for (home, extent) in self.offloading.as_mut().map(|logs| logs.fail(disk as u32)).unwrap_or_default() {
+            self.writing_back[home as usize] = false;
+            self.cache.not_written(extent);
+        }
         self.cache.drop_disk(disk as u32);
         let mut unanswered = Vec::new();
         self.waiting.retain(|_, waiting| {
@@ -253,7 +364,7 @@ impl<T: Copy> Store<T> {
     }
     /// A spare takes the place of a member of an array that has failed, and is filled.
     pub fn replace_member(&mut self, now: Time, disk: usize, member: u32) {
-        self.volumes[disk].replace_member(now, member);
+        self.touch(disk).replace_member(now, member);
         if let Some(power) = &mut self.power {
             let member = member as usize % self.volumes[disk].members();
             power.switch(now, (disk, member), true);
@@ -290,6 +401,10 @@ impl<T: Copy> Store<T> {
     pub fn disk_counters(&self, now: Time, disk: usize, member: usize) -> DiskCounters {
         self.volumes[disk].counters(now, member)
     }
+    /// Of these [`DiskCounters::busy`], `read` and `written` alone.
+    pub fn disk_use(&self, now: Time, disk: usize, member: usize) -> (Time, Bytes, Bytes) {
+        self.volumes[disk].used(now, member)
+    }
 
     fn copy(&mut self, now: Time, request: Request<T>) {
         self.next += 1;
@@ -300,22 +415,76 @@ impl<T: Copy> Store<T> {
     fn ask_disk(&mut self, now: Time, disk: u32, request: Request<T>, parts: &[(Bytes, Bytes)]) {
         self.next += 1;
         let id = self.next;
-        self.waiting.insert(id, Waiting { disk, request, parts: parts.len() as u32 });
-        let tag = if request.op == Op::Read { Job::Read(id) } else { Job::Write(id) };
-        for &(offset, bytes) in parts {
-            let part = Request { op: request.op, stream: request.stream, offset, bytes, tag };
-            self.volumes[disk as usize].submit(now, part);
+        let (op, stream) = (request.op, request.stream);
+        let tag = if op == Op::Read { Job::Read(id) } else { Job::Write(id) };
+        let mut count = 0;
+        for &range in parts {
+            // A log has the only copy of what is not home yet.
+            let Some(logs) = self.offloading.as_ref().filter(|_| op == Op::Read) else {
+                count += 1;
+                self.touch(disk as usize).submit(now, Request { op, stream, offset: range.0, bytes: range.1, tag });
+                continue;
+            };
+            for (disk, stream, offset, bytes) in logs.split(disk, stream, range) {
+                count += 1;
+                self.touch(disk as usize).submit(now, Request { op, stream, offset, bytes, tag });
+            }
+        }
+        self.waiting.insert(id, Waiting { disk, request, parts: count });
+    }
+
+    /// An extent is on disk, at home or in a log.
+    fn written_back(&mut self, disk: usize, extent: WriteBack) {
+        self.writing_back[disk] = false;
+        self.counters.written_back += extent.bytes;
+        self.cache.written_back(extent);
+        self.cache.shrink_to(self.spec.capacity);
+    }
+    /// A step of an extent's way home is done.
+    fn step_done(&mut self, now: Time, step: Step) {
+        let Some(logs) = &mut self.offloading else { return };
+        match step {
+            Step::Log(write) => {
+                if let Some((home, extent)) = logs.logged(write) {
+                    self.written_back(home as usize, extent);
+                }
+            }
+            Step::Fetch(write) => {
+                if let Some((home, request)) = logs.fetched(write, Job::Offload) {
+                    self.ask_for(now, home as usize, request, Cause::Flush);
+                }
+            }
+            Step::Home(write) => {
+                if let (Some(stream), Some(power)) = (logs.at_home(write), &mut self.power) {
+                    power.asked(stream, None);
+                }
+            }
+        }
+    }
+    /// Where an extent is written: home, or to the log of a disk that is ready if the home rests.
+    fn way_of(&mut self, home: usize, extent: WriteBack) -> (usize, Request<Job>) {
+        let WriteBack { stream, offset, bytes } = extent;
+        let direct = Request { op: Op::Write, stream, offset, bytes, tag: Job::WriteBack(extent) };
+        let (Some(logs), Some(power)) = (&mut self.offloading, &self.power) else { return (home, direct) };
+        if !power.is_backup(home) || power.depth(home) == 0 {
+            return (home, direct);
+        }
+        let may_log = |disk: &usize| {
+            let other = *disk != home && !self.gone[*disk];
+            other && !power.is_backup(*disk) && power.is_ready(*disk)
+        };
+        let on = (0..self.volumes.len()).filter(may_log).min_by_key(|disk| self.volumes[*disk].queued());
+        match on {
+            Some(on) => (on, logs.begin(extent, home as u32, on as u32, Job::Offload)),
+            None => (home, direct),
         }
     }
 
-    fn disk_done(&mut self, disk: usize, job: Job, done: &mut Vec<T>) {
+    fn disk_done(&mut self, now: Time, disk: usize, job: Job, done: &mut Vec<T>) {
         match job {
-            Job::WriteBack(extent) => {
-                self.writing_back[disk] = false;
-                self.counters.written_back += extent.bytes;
-                self.cache.written_back(extent);
-                self.cache.shrink_to(self.spec.capacity);
-            }
+            Job::WriteBack(extent) => self.written_back(disk, extent),
+            Job::Offload(step) => self.step_done(now, step),
+            Job::Chore => {}
             Job::Read(id) | Job::Write(id) => {
                 let Some(waiting) = self.waiting.get_mut(&id) else { return };
                 waiting.parts -= 1;
@@ -360,9 +529,8 @@ impl<T: Copy> Store<T> {
             }
             if let Some(extent) = self.cache.write_back(disk as u32) {
                 self.writing_back[disk] = true;
-                let WriteBack { stream, offset, bytes } = extent;
-                let tag = Job::WriteBack(extent);
-                self.volumes[disk].submit(now, Request { op: Op::Write, stream, offset, bytes, tag });
+                let (to, request) = self.way_of(disk, extent);
+                self.touch(to).submit(now, request);
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::array::{Array, ArraySpec};
 use crate::disk::{Disk, DiskCounters, DiskSpec, Op, Request, Stream};
-use units::Time;
+use units::{Bytes, Time};
 
 /// A disk, or several that are one volume.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -139,6 +139,13 @@ impl<T: Copy> Volume<T> {
         match self {
             Self::Disk(disk) => set_resting(disk, now, rests),
             Self::Array(array) => set_resting(array.member_mut(member), now, rests),
+        }
+    }
+    /// Of the counters of one of them `busy`, `read` and `written` alone.
+    pub fn used(&self, now: Time, member: usize) -> (Time, Bytes, Bytes) {
+        match self {
+            Self::Disk(disk) => disk.used(now),
+            Self::Array(array) => array.member(member).used(now),
         }
     }
     /// Counters of one of them.

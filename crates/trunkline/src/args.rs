@@ -263,7 +263,7 @@ pub enum Power {
     ///
     /// For each policy: energy, what it saves against disks that never rest, that as a part of what an oracle saves
     /// which knows all requests, the ceiling of any policy with these depths, starts of motors, and how long requests
-    /// waited for their disk.
+    /// waited for their disk. Then what standby could save at most, with these replicas and with erasure codes.
     #[command(after_help = "Examples:
   trunkline power plan FB-2009.tsv.gz scenarios/power/fb-2009.toml
   trunkline power plan FB-2009.tsv.gz plan.toml --json | jq .policies[].saved")]

@@ -145,7 +145,30 @@ fn shown(plan: &StoragePlan, requests: &Requests, days: &[PolicyDay], screen: &S
         text.push_str(&screen.wrapped(&line, 3));
         text.push('\n');
     }
+    for line in ceilings_of_codes(days) {
+        text.push_str(&screen.wrapped(&line, 0));
+        text.push('\n');
+    }
     text
+}
+
+/// What standby could save under erasure codes, once for each kind of backup disk.
+fn ceilings_of_codes(days: &[PolicyDay]) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for day in days.iter().filter(|day| !day.ceilings_of_codes.is_empty()) {
+        let codes = day.ceilings_of_codes.iter().map(|(code, most)| format!("{} {}", code.word(), percent(*most)));
+        let line = format!(
+            "With an erasure code in place of replicas, on disks as the backups of policy {}, standby can save at most {}, \
+             if parity has disks of its own. HDFS gives it none.",
+            day.power.policy.word(),
+            codes.collect::<Vec<_>>().join(", ")
+        );
+        let same = |other: &&PolicyDay| other.ceilings_of_codes == day.ceilings_of_codes;
+        if days.iter().find(same).is_some_and(|first| std::ptr::eq(first, day)) {
+            lines.push(line);
+        }
+    }
+    lines
 }
 
 fn figures(plan: &StoragePlan, requests: &Requests, days: &[PolicyDay]) -> Value {
@@ -162,6 +185,11 @@ fn figures(plan: &StoragePlan, requests: &Requests, days: &[PolicyDay]) -> Value
             "share_of_oracle": day.of_oracle(),
             "ceiling": day.ceiling_of_depths,
             "ceiling_standby_of_backups": day.ceiling,
+            "ceiling_standby_of_parity": day
+                .ceilings_of_codes
+                .iter()
+                .map(|(code, most)| (code.word(), *most))
+                .collect::<std::collections::BTreeMap<_, _>>(),
             "starts_per_disk_day": mean,
             "starts_most_in_24_h": most,
             "loads_per_disk_day": day.loads(requests.end),

@@ -9,7 +9,7 @@ use results::findings::{Finding, Rule, Severity};
 use results::page::Comparison;
 use results::{
     ArrayLosses, AttemptState, BlockLosses, Breakdown, Cost, DisksEnergy, EnergyUse, FEW_JOBS, Job, JobState, Losses,
-    NodeEnergy, RunResult, TaskKind, TrafficOutcome, Waiting,
+    NodeEnergy, Offload, RunResult, TaskKind, TrafficOutcome, Waiting,
 };
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -444,6 +444,13 @@ fn of_disks(text: &mut String, result: &RunResult, disks: &DisksEnergy, screen: 
         let late = disks.late.as_secs_f64();
         let wakes = format!("wakes by cause: {}; requests waited {late:.1} s for disks", causes.join(", "));
         line(text, screen, &wakes);
+    }
+    let logs: Vec<_> = result.disks.iter().filter_map(|disk| disk.power.as_ref()?.offload).collect();
+    if !logs.is_empty() {
+        let sum = |of: fn(&Offload) -> Bytes| logs.iter().map(of).sum::<Bytes>();
+        let (logged, owed, lost) = (sum(|one| one.logged), sum(|one| one.owed), sum(|one| one.lost));
+        let lost = if lost > Bytes::ZERO { format!(", {lost} are lost with a log's disk") } else { String::new() };
+        line(text, screen, &format!("{logged} went to logs in place of disks at rest; {owed} are there still{lost}"));
     }
 }
 

@@ -112,6 +112,7 @@ pub(crate) fn world(scenario: &Scenario, look: &mut dyn FnMut() -> Result<(), Ru
         let driver = Driver::new(cluster, hosts::hosts(scenario), tcp_config(scenario));
         let driver = driver.with_master_buffer(scenario.master.receive_buffer, scenario.master.shared_buffer);
         let driver = driver.with_spark(spark::application(scenario));
+        let driver = driver.with_chores(power::chores(scenario, seed));
         world.add_cluster(driver.with_manager(power::manager(scenario)));
     }
     Ok(world)

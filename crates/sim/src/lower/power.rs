@@ -1,12 +1,14 @@
 //! Power of disks: profiles, policies and limits as `storage::power` has them.
 
 use super::disks::disk_spec;
+use crate::chores::{ChoresSpec, Work};
 use crate::hosts::MachinePower;
 use crate::manager::ManagerSpec;
 use hadoop::NodeId;
 use hadoop::hdfs::ReadOrder;
 use scenario::{
-    Check, Disk, DiskRole, DriveProfile, Job, NodeSpec, Power, PowerPolicy, RaidLevel, RestDepth, Scenario, StartCost,
+    BackgroundWork, Check, Disk, DiskRole, DriveProfile, Job, NodeSpec, Power, PowerPolicy, RaidLevel, RestDepth,
+    Scenario, StartCost, Storage,
 };
 use storage::DiskSpec;
 use storage::power::figures::backup_capacity;
@@ -145,7 +147,11 @@ pub(super) fn machine(scenario: &Scenario, power: &Power, disks: &[Disk]) -> Opt
     let gears = gears(scenario, disks);
     let profile = |(disk, gear)| Some((profile_of(scenario, power, disk)?, gear));
     let profiles: Vec<_> = disks.iter().zip(gears).map(profile).collect();
-    profiles.iter().any(Option::is_some).then_some(MachinePower { settings, profiles })
+    profiles.iter().any(Option::is_some).then_some(MachinePower {
+        settings,
+        profiles,
+        offload: scenario.storage.offload,
+    })
 }
 
 /// By disk of a node: its gear, 0 of those that are no backup disks.
@@ -227,6 +233,42 @@ pub(super) fn manager(scenario: &Scenario) -> Option<ManagerSpec> {
     })
 }
 
+/// What disks do besides jobs; none where they have no power, or nothing to do.
+pub(super) fn chores(scenario: &Scenario, seed: u64) -> Option<ChoresSpec> {
+    scenario.power.as_ref()?;
+    let Storage { window, background, .. } = &scenario.storage;
+    let work = |work: &BackgroundWork| Work {
+        every: work.every,
+        jitter: work.jitter,
+        bytes: work.bytes,
+        deferrable: work.deferrable,
+    };
+    let spec = ChoresSpec { window: *window, works: background.iter().map(work).collect(), seed };
+    (spec.window.is_some() || !spec.works.is_empty()).then_some(spec)
+}
+
+/// What disks are to do besides jobs takes `[power]`, and what waits takes a window.
+fn check_chores(check: &mut Check<'_>) {
+    let scenario = check.scenario;
+    let Storage { window, offload, background, .. } = &scenario.storage;
+    let first = [("offload", *offload), ("window", window.is_some()), ("background", !background.is_empty())];
+    if let (None, Some((key, _))) = (&scenario.power, first.iter().find(|(_, set)| *set)) {
+        let message = "without [power] disks are always ready, and what they do besides jobs is not simulated";
+        return check.says(&format!("storage.{key}"), message, "[power] with a `drive`, or leave it out");
+    }
+    if *offload && window.is_none() {
+        let message = "a disk that is not woken for it might never get what logs have for it";
+        check.says("storage.offload", message, "`storage.window`, \"1 h\" say");
+    }
+    if background.len() > usize::from(u8::MAX) {
+        check.says("storage.background", format!("{} works", background.len()), "at most 255");
+    }
+    for (number, work) in background.iter().enumerate().filter(|(_, work)| work.jitter > work.every) {
+        let message = format!("a jitter of {} is more than the {} between two times", work.jitter, work.every);
+        check.says(&format!("storage.background.{number}.jitter"), message, "less");
+    }
+}
+
 /// Disks of workers that are expected to fail.
 fn failing(scenario: &Scenario, power: &Power) -> Vec<(NodeId, u32)> {
     let Some(least) = power.failing_rate else { return Vec::new() };
@@ -244,6 +286,7 @@ pub(super) fn check(check: &mut Check<'_>) {
     let nodes = scenario.nodes();
     let path = |key: &str| format!("power.{key}");
     drives_of_disks(check);
+    check_chores(check);
     let Some(power) = &scenario.power else { return };
     if let Some((key, message, help)) = wrong(power) {
         return check.says(&path(key), message, help);

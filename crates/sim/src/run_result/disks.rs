@@ -1,15 +1,20 @@
 //! What disks drew, and whether the ledger of their states holds.
 
 use crate::cluster::Driver;
-use results::{Balance, DiskChange, DiskPower};
+use results::{Balance, DiskChange, DiskPower, Offload};
 use storage::power::{Cause, Change, Depth, PowerState};
-use storage::{Bounds, StorePower};
-use units::Time;
+use storage::{Bounds, OffloadCounters, StorePower};
+use units::{Bytes, Time};
 
 const DAY: Time = Time::from_secs(86_400);
 
 /// The power of a disk: a row of the disks, on a seat of its store.
-pub(super) fn power(disk: u32, store: &StorePower, seat: u32, now: Time) -> DiskPower {
+pub(super) fn power(
+    disk: u32,
+    (store, seat): (&StorePower, u32),
+    offloaded: Option<(OffloadCounters, Bytes)>,
+    now: Time,
+) -> DiskPower {
     let (own, late) = (store.disk(seat), store.lateness(seat));
     let Bounds { energy, always_on, least } = store.bounds(seat, now);
     let times = own.times(now);
@@ -46,6 +51,7 @@ pub(super) fn power(disk: u32, store: &StorePower, seat: u32, now: Time) -> Disk
         late: late.sum,
         late_most: late.most,
         changes: own.changes().iter().map(change).collect(),
+        offload: offloaded.map(|(done, owed)| Offload { logged: done.logged, owed, lost: done.lost }),
         series: Vec::new(),
     }
 }

@@ -24,7 +24,7 @@ pub(super) fn jobs(driver: &Driver, flows: &[FlowRecord], world: &World, result:
         .hosts
         .disks(world.now())
         .enumerate()
-        .map(|(number, DiskState { name, node, role, counters, power })| Disk {
+        .map(|(number, DiskState { name, node, role, counters, power, offloaded })| Disk {
             name,
             node: node.0,
             role: role.to_owned(),
@@ -35,7 +35,9 @@ pub(super) fn jobs(driver: &Driver, flows: &[FlowRecord], world: &World, result:
             busy: counters.busy,
             programmed: counters.programmed,
             utilisation: Vec::new(),
-            power: power.map(|(store, seat)| disks::power(units::count(number), store, seat, world.now())),
+            read_rate: Vec::new(),
+            write_rate: Vec::new(),
+            power: power.map(|(store, seat)| disks::power(units::count(number), (store, seat), offloaded, world.now())),
         })
         .collect();
     // Attempts are rows in the order of their start; references to attempts are translated to rows.

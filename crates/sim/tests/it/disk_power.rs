@@ -2,7 +2,7 @@
 
 use results::{Disk, DiskPower, DisksEnergy, JobState, RunResult, to_json};
 use std::ops::ControlFlow;
-use units::Time;
+use units::{Bytes, Time};
 
 /// Three nodes, each with a primary and a backup disk, and a job that computes and reads. Its records end with blocks:
 /// ends of lines would be read from a backup that is awake, and keep it so.
@@ -330,4 +330,58 @@ fn backup_disks_hold_n_minus_1_replicas_of_the_input() {
     assert!(problem(JOB, &split).contains("to the backup disks"));
     let scaled = sim::parse("t", JOB, &[split[0].into(), split[1].into(), "mapreduce.data-scale=0.5".to_owned()]);
     assert!(scaled.is_ok(), "{:?}", scaled.err());
+}
+
+/// As printed, backups are woken twice: when what is written leaves memory, half a minute later, and for the last
+/// primary block. With logs the first of these is gone; what they have goes home with the second, so that nothing is
+/// left when the job is over.
+#[test]
+fn writes_for_disks_at_rest_go_to_logs_and_home_with_the_next_wake() {
+    let printed = ["power.policy=as-printed", "mapreduce.reducers=1"];
+    let direct = run(JOB, &printed);
+    assert!(wakes(&direct).iter().any(|(_, cause)| *cause == "write"), "{:?}", wakes(&direct));
+    let sets = [&printed[..], &["storage.offload=true", "storage.window=\"6 h\""]].concat();
+    let result = run(JOB, &sets);
+    assert!(wakes(&result).iter().all(|(_, cause)| *cause == "last block"), "{:?}", wakes(&result));
+    let logs: Vec<_> = backups(&result).map(|disk| power(disk).offload.expect("they are off-loaded")).collect();
+    assert!(logs.iter().all(|log| log.logged > Bytes::ZERO && log.owed == Bytes::ZERO && log.lost == Bytes::ZERO));
+    // The first replicas' disks have no logs elsewhere, and nothing is lost on the way: what backups have written is
+    // what they have written without logs, as far as that has left memory by the end.
+    let logged: Bytes = logs.iter().map(|log| log.logged).sum();
+    assert!(backups(&result).map(|disk| disk.written).sum::<Bytes>() >= logged);
+    assert!(direct.disks.iter().all(|disk| disk.power.as_ref().is_none_or(|power| power.offload.is_none())));
+}
+
+/// A scanner that looks every minute wakes each backup disk at its own times, or waits for the planned windows: those of
+/// the third of three pairs of disks (6 of 7 parts of 600 s) is at 514 s. Primary disks are always ready.
+#[test]
+fn background_work_wakes_disks_at_its_own_times_or_in_windows() {
+    let scan = "storage.background=[{name='scanner', every='100 s', bytes='1 MiB', deferrable=true}]";
+    let timeout = ["power.policy=timeout", "power.timeout=\"5 s\"", "power.spin-ups=1000", scan];
+    let own = run(JOB, &timeout);
+    let of = |result: &RunResult, wanted: &str| wakes(result).iter().filter(|(_, cause)| *cause == wanted).count();
+    // Each of three backups has a turn in every 100 s.
+    let turns = 3 * (own.ended_at.as_ps() / Time::from_secs(100).as_ps()) as usize;
+    assert!(turns > 3 && of(&own, "background") >= turns - 3, "{:?}", wakes(&own));
+    let held = run(JOB, &[&timeout[..], &["storage.window=\"10 min\""]].concat());
+    assert_eq!(of(&held, "background"), 0, "{:?}", wakes(&held));
+    for (at, cause) in wakes(&held).into_iter().filter(|(_, cause)| *cause == "window") {
+        // Disks are a primary and a backup on each of three nodes; backups are the 2nd, 4th and 6th of them.
+        let part = at.as_secs_f64() % 600.0 / 600.0 * 7.0;
+        assert!([2.0, 4.0, 6.0].iter().any(|place| (part - place).abs() < 1e-6), "{cause} at {at}");
+    }
+}
+
+#[test]
+fn chores_that_nothing_could_do_are_refused() {
+    for (sets, message) in [
+        (vec!["storage.offload=true"], "might never get what logs have for it"),
+        (vec!["storage.background=[{jitter='601 s'}]"], "is more than the"),
+    ] {
+        let said = problem(JOB, &sets);
+        assert!(said.contains(message), "{said}");
+    }
+    let bare = JOB.replace("[power]\ndrive = \"barracuda-7200.7\"\n", "");
+    let said = problem(&bare, &["storage.window=\"1 h\""]);
+    assert!(said.contains("without [power] disks are always ready"), "{said}");
 }

@@ -71,6 +71,14 @@ const NEEDS: &[Need] = &[
     need("spark.stage.attempt.task=999999", SPARK, &["spark.stage.tasks=1000000"]),
     need("spark.", SPARK, &[]),
     need("power.", JOB, &["node.preset=xeon-2009", "power.drive=barracuda-7200.7"]),
+    need(
+        "storage.background.jitter=",
+        JOB,
+        &["node.preset=xeon-2009", "power.drive=barracuda-7200.7", "storage.background.every=30 d"],
+    ),
+    need("storage.background.", JOB, &["node.preset=xeon-2009", "power.drive=barracuda-7200.7"]),
+    need("storage.window=", JOB, &["node.preset=xeon-2009", "power.drive=barracuda-7200.7"]),
+    need("storage.offload=", JOB, &["node.preset=xeon-2009", "power.drive=barracuda-7200.7", "storage.window=1 min"]),
     need("network.port.", JOB, &["network.port.link=worker-1"]),
     need("network.mss=\"65495 B\"", JOB, &["network.mtu=65535 B"]),
     need(

@@ -4,6 +4,7 @@ mod array;
 mod disk;
 mod flash;
 mod log_layout;
+mod offloading;
 mod power_figures;
 mod power_offload;
 mod power_policies;

@@ -28,6 +28,11 @@ fn a_plan_sets_policies_side_by_side() {
     for part in ["12 disks of 4 nodes for 24.0 h", "always-on", "gears, backups standby", "56.6 % at most"] {
         assert!(text.contains(part), "{part}: {text}");
     }
+    // The manual's 7.97 W and 1.20 W: 84.94 % of a disk, of which two, three and four parts in five, nine and fourteen
+    // are parity. Both policies have the same drive.
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let codes = "at most rs-3-2 34.0 %, rs-6-3 28.3 %, rs-10-4 24.3 %, if parity has disks of its own";
+    assert_eq!(words.matches(codes).count(), 1, "{text}");
     let output = scratch.trunkline(&["power", "plan", "day.tsv", "plan.toml", "--json"]);
     let figures = json(&printed(&output));
     let policies = figures["policies"].as_array().expect("a list");
@@ -35,6 +40,8 @@ fn a_plan_sets_policies_side_by_side() {
     let share = policies[1]["share_of_oracle"].as_f64().expect("a share");
     assert!((0.99..=1.0).contains(&share), "{share}: eleven reads in a day");
     assert!(policies[0]["saved"].as_f64().expect("a part").abs() < 1e-9);
+    let parity = policies[1]["ceiling_standby_of_parity"]["rs-6-3"].as_f64().expect("a part");
+    assert!((parity - (7.97 - 1.2) / (3.0 * 7.97)).abs() < 1e-9, "{parity}");
 }
 
 #[test]
