@@ -203,6 +203,8 @@ struct Counter {
     key: Vec<u8>,
     /// What the sketch thought when the key came last and was not light.
     count: u64,
+    /// Its weight is at most this, if it has not come since as a light key.
+    most: u64,
     /// What has come of it since it has the counter, and when it was not light.
     least: u64,
 }
@@ -290,14 +292,17 @@ impl HeavyKeys {
     /// Adds a weight to a key that the sketch thinks heavier than [`Self::least`].
     fn weigh<'a>(&mut self, hash: u64, key: impl FnOnce() -> &'a [u8], weight: u64, estimate: u64) {
         if let Some(place) = self.by_hash.get(&hash) {
+            let light = self.whole / LIGHT;
             let counter = &mut self.counters[*place as usize];
+            // A key that was thought heavier than a light key is now cannot have passed as one since.
+            counter.most = if counter.count > light { counter.most + weight } else { estimate };
             counter.count = estimate;
             counter.least += weight;
             return;
         }
         if self.counters.len() < self.room {
             let place = self.counters.len() as u32;
-            self.counters.push(Counter { hash, key: key().to_vec(), count: estimate, least: weight });
+            self.counters.push(Counter { hash, key: key().to_vec(), count: estimate, most: estimate, least: weight });
             self.by_hash.insert(hash, place);
             self.heap.push((estimate, place));
             self.rise(self.heap.len() - 1);
@@ -312,7 +317,7 @@ impl HeavyKeys {
         counter.hash = hash;
         counter.key.clear();
         counter.key.extend_from_slice(key());
-        (counter.count, counter.least) = (estimate, weight);
+        (counter.count, counter.most, counter.least) = (estimate, estimate, weight);
         self.by_hash.insert(hash, place);
     }
 
@@ -331,10 +336,10 @@ impl HeavyKeys {
 
     /// The keys that have counters, the heaviest first; those of one weight in the order of their bytes.
     pub fn heaviest(&self) -> Vec<HeavyKey> {
-        let known = |counter: &Counter| HeavyKey {
-            key: counter.key.clone(),
-            most: self.sketch.estimate(counter.hash),
-            least: counter.least,
+        let known = |counter: &Counter| {
+            let (estimate, light) = (self.sketch.estimate(counter.hash), self.whole / LIGHT);
+            let most = if counter.count > light { counter.most.min(estimate) } else { estimate };
+            HeavyKey { key: counter.key.clone(), most, least: counter.least }
         };
         let mut keys: Vec<HeavyKey> = self.counters.iter().map(known).collect();
         keys.sort_by(|a, b| b.most.cmp(&a.most).then_with(|| a.key.cmp(&b.key)));
