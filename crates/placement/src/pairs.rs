@@ -5,6 +5,8 @@ use std::ops::Range;
 
 /// The most keys that are kept: 32 MiB of hashes.
 const ROOM: usize = 1 << 22;
+/// Keys that are looked up together.
+const TOGETHER: usize = 64;
 
 /// The keys of records, record by record, as hashes: the first four million.
 #[derive(Clone, Debug, Default)]
@@ -134,17 +136,27 @@ impl Numbered {
     fn of(hashes: &[u64]) -> Self {
         let mut numbers = Vec::with_capacity(hashes.len());
         let (mut keys, mut counts, mut table) = (Vec::new(), Vec::new(), Table::of(&[], 12));
-        for hash in hashes {
-            let number = table.number(*hash, &keys);
-            if number as usize == keys.len() {
-                keys.push(*hash);
-                counts.push(0);
-                if 2 * keys.len() > table.numbers.len() {
-                    table = Table::of(&keys, table.bits + 1);
-                }
+        let mut likely = [0; TOGETHER];
+        for some in hashes.chunks(TOGETHER) {
+            // Memory is read for all before it is needed for the first, which would wait for each place in turn.
+            for (hash, likely) in some.iter().zip(&mut likely) {
+                *likely = table.numbers[table.at(*hash)] as usize;
             }
-            counts[number as usize] += 1;
-            numbers.push(number);
+            for likely in &likely[..some.len()] {
+                std::hint::black_box((keys.get(*likely).copied(), counts.get(*likely).copied()));
+            }
+            for hash in some {
+                let number = table.number(*hash, &keys);
+                if number as usize == keys.len() {
+                    keys.push(*hash);
+                    counts.push(0);
+                    if 2 * keys.len() > table.numbers.len() {
+                        table = Table::of(&keys, table.bits + 1);
+                    }
+                }
+                counts[number as usize] += 1;
+                numbers.push(number);
+            }
         }
         Self { numbers, counts }
     }
@@ -174,10 +186,16 @@ impl Table {
         table
     }
 
+    /// Where a key is looked for first.
+    #[inline]
+    fn at(&self, hash: u64) -> usize {
+        (mixed(hash) >> (u64::BITS - self.bits)) as usize
+    }
+
     /// The number of a key; if it is new, the next one, which it has from now on.
     #[inline]
     fn number(&mut self, hash: u64, keys: &[u64]) -> u32 {
-        let mut at = (mixed(hash) >> (u64::BITS - self.bits)) as usize;
+        let mut at = self.at(hash);
         loop {
             let number = &mut self.numbers[at];
             if *number == Self::FREE {

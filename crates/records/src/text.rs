@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Chain, Cursor, Read, Seek, SeekFrom};
 
 /// Bytes read at once: what a core's second cache has room for beside the histograms.
-const BUFFER: usize = 1 << 17;
+const BUFFER: usize = 1 << 16;
 /// What is looked at to tell text from other files.
 pub const LOOKED_AT: usize = 64 << 10;
 /// Of a stream's records those that begin in the chosen pieces of this length are read.
@@ -128,12 +128,10 @@ fn lines(mut input: impl Read, sample: Sample, sink: &mut impl Sink, step: &mut 
         })
     };
     loop {
-        let read = match input.read(&mut buffer) {
-            Ok(0) => break,
-            Ok(read) => read,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(error.into()),
-        };
+        let read = fill(&mut input, &mut buffer)?;
+        if read == 0 {
+            break;
+        }
         records.feed_lines(&buffer[..read], &mut take)?;
         bytes += read as u64;
         if !step(read as u64) {
@@ -142,6 +140,21 @@ fn lines(mut input: impl Read, sample: Sample, sink: &mut impl Sink, step: &mut 
     }
     records.end_lines(&mut take)?;
     Ok(bytes)
+}
+
+/// Reads as much as there is room for, or all that is left: what a scan finds does not depend on how a pipe cuts its
+/// bytes.
+fn fill(input: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match input.read(&mut buffer[filled..]) {
+            Ok(0) => break,
+            Ok(read) => filled += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
 }
 
 /// Refuses what is no text, and says what it is where that is known.

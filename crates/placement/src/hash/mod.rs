@@ -236,7 +236,9 @@ impl Bucketing {
     pub(crate) fn bucket_of_part(self, text: &[u8], key: Range<usize>) -> Option<u32> {
         match (self.hash, self.of) {
             (Hash::HashPartitioner, KeyType::Text) => {
-                Some((java::of_part(text, key.start, key.end, 1) & i32::MAX) as u32 % self.buckets)
+                let hash = (java::of_part(text, key.start, key.end, 1) & i32::MAX) as u32;
+                // A division takes as long as the hash.
+                Some(if self.buckets.is_power_of_two() { hash & (self.buckets - 1) } else { hash % self.buckets })
             }
             _ => self.bucket(text.get(key).unwrap_or_default()),
         }

@@ -1,6 +1,7 @@
 //! What a scan of records finds: keys per record, weights of buckets and of heavy keys, bytes that a job would
 //! exchange.
 
+mod batch;
 mod lines;
 
 use crate::combined::Combiner;
@@ -13,6 +14,7 @@ use crate::per_record::KeysPerRecord;
 use crate::recent::Recent;
 use crate::record::TooLong;
 use crate::words::Bounds;
+use batch::Batch;
 use std::ops::Range;
 use thiserror::Error;
 
@@ -76,8 +78,7 @@ pub struct Profile<H> {
     /// Bytes of a pair's value; `None` is those of the whole record.
     value: Option<u64>,
     keys: Keys,
-    /// Of the present keys.
-    hashes: Vec<u64>,
+    batch: Batch,
     bounds: Bounds,
     /// Records read.
     pub records: u64,
@@ -120,7 +121,7 @@ impl<H: Hint> Profile<H> {
             layout,
             value,
             keys: Keys::new(),
-            hashes: Vec::new(),
+            batch: Batch::default(),
             bounds: Bounds::default(),
             records: 0,
             bytes: 0,
@@ -219,77 +220,94 @@ impl<H: Hint> Profile<H> {
         Ok(())
     }
 
-    /// Keys are hashed one after the other before the first of them is looked up: their places in memory are then
-    /// fetched side by side, where a lookup that goes astray would wait for each.
     fn several_keys(&mut self, record: &[u8], keys: &Keys, length: u64) -> Result<(), ScanError> {
-        let mut hashes = std::mem::take(&mut self.hashes);
+        let mut batch = std::mem::take(&mut self.batch);
         let mut home = None;
         for begin in (0..keys.len()).step_by(TOGETHER) {
-            let some = begin..keys.len().min(begin + TOGETHER);
-            hashes.clear();
-            hashes.extend(some.map(|number| {
-                let (text, range) = keys.part(number, record);
+            let key = |number: usize| keys.part(begin + number, record);
+            let some = 0..TOGETHER.min(keys.len() - begin);
+            batch.hashes.clear();
+            batch.stored.clear();
+            batch.hashes.extend(some.clone().map(|number| {
+                let (text, range) = key(number);
                 hash_of_part(text, range.start, range.end)
             }));
-            self.recent.fetch(&hashes);
-            self.some_keys(&mut home, &hashes, |number| keys.part(begin + number, record), record, length)?;
+            let stored = self.stored_for(length, begin == 0);
+            batch.stored.extend(some.map(|number| stored(number, key(number).1.len())));
+            self.find_buckets(&mut batch, key).map_err(|number| {
+                let (text, range) = key(number);
+                self.no_value(text.get(range).unwrap_or_default(), record)
+            })?;
+            let pair = self.pair_of(length);
+            self.place_keys(
+                &mut home,
+                &batch.hashes,
+                &batch.stored,
+                &batch.buckets,
+                |number| pair(key(number).1.len()),
+                length,
+            );
         }
         self.sample.end();
-        self.hashes = hashes;
+        self.batch = batch;
         Ok(())
     }
 
-    /// Takes some keys of a record, behind one another, by their hashes. `home` is the bucket of the record's first
-    /// key.
+    /// What is stored for a key of a record of several, by its number among them, if the first is among them, and its
+    /// length.
     #[inline]
-    fn some_keys<'a>(
+    fn stored_for(&self, length: u64, with_first: bool) -> impl Fn(usize, usize) -> u64 + use<H> {
+        let (layout, value) = (self.layout, self.value.map_or(length, |value| value + 1));
+        move |number, own| match layout {
+            Layout::Whole if number == 0 && with_first => length,
+            Layout::Whole => 0,
+            Layout::Split => own as u64 + 1 + value,
+            Layout::Projected => own as u64 + 1,
+        }
+    }
+
+    /// The bytes of a pair, by those of its key.
+    #[inline]
+    fn pair_of(&self, length: u64) -> impl Fn(usize) -> u64 + use<H> {
+        let (fixed, value) = (self.bucketing.key_type().fixed_bytes(), self.value.unwrap_or(length));
+        move |own| fixed.unwrap_or(own as u64) + value
+    }
+
+    /// Takes some keys of a record, behind one another. `home` is the bucket of the record's first key.
+    #[inline]
+    fn place_keys(
         &mut self,
         home: &mut Option<u32>,
         hashes: &[u64],
-        key: impl Fn(usize) -> (&'a [u8], Range<usize>),
-        record: &[u8],
+        stored: &[u64],
+        buckets: &[u32],
+        pair: impl Fn(usize) -> u64,
         length: u64,
-    ) -> Result<(), ScanError> {
-        let value = self.value.unwrap_or(length);
-        let fixed = self.bucketing.key_type().fixed_bytes();
-        let pair = |number: usize| fixed.unwrap_or(key(number).1.len() as u64) + value;
-        let exchange: u64 = (0..hashes.len()).map(pair).sum();
+    ) {
+        let exchange: u64 = (0..hashes.len()).map(&pair).sum();
         self.sample.keys(hashes);
         self.exchange += exchange;
         if self.combiner.is_some() {
-            self.combine(hashes, pair, length);
+            self.combine(hashes, &pair, length);
         }
-        match self.layout {
-            Layout::Whole => {
-                for (number, hash) in hashes.iter().enumerate() {
-                    let stored = if home.is_none() { length } else { 0 };
-                    let bucket = self.bucket(*hash, stored, || key(number), record)?;
-                    if home.is_none() {
-                        self.store(bucket, stored);
-                    }
-                    let at = *home.get_or_insert(bucket);
-                    if bucket == at {
-                        self.at_home += pair(number);
-                    } else if let Some(combiner) = &mut self.combiner {
-                        // The record has just been stored there.
-                        let begin = self.weights[at as usize] - length;
-                        combiner.add_away(*hash, at, begin, pair(number));
-                    }
-                }
-            }
-            layout => {
-                self.at_home += exchange;
-                for (number, hash) in hashes.iter().enumerate() {
-                    let stored = match layout {
-                        Layout::Projected => key(number).1.len() as u64 + 1,
-                        _ => self.split(key(number).1.len() as u64, length),
-                    };
-                    let bucket = self.bucket(*hash, stored, || key(number), record)?;
-                    self.store(bucket, stored);
-                }
+        if self.layout != Layout::Whole {
+            self.at_home += exchange;
+            buckets.iter().zip(stored).for_each(|(bucket, stored)| self.store(*bucket, *stored));
+            return;
+        }
+        if home.is_none() {
+            self.store(buckets[0], length);
+        }
+        let at = *home.get_or_insert(buckets[0]);
+        let at_home = |(number, bucket): (usize, &u32)| if *bucket == at { pair(number) } else { 0 };
+        self.at_home += buckets.iter().enumerate().map(at_home).sum::<u64>();
+        if let Some(combiner) = &mut self.combiner {
+            // The record has been stored there last.
+            let begin = self.weights[at as usize] - length;
+            for number in (0..hashes.len()).filter(|number| buckets[*number] != at) {
+                combiner.add_away(hashes[number], at, begin, pair(number));
             }
         }
-        Ok(())
     }
 
     /// The map task of the block that the record began in emits pairs of these keys.
@@ -336,7 +354,10 @@ impl<H: Hint> Profile<H> {
     fn rare(&mut self, hash: u64, text: &[u8], range: Range<usize>, weight: u64) -> Option<u32> {
         self.distinct.add(hash);
         let bucket = self.bucketing.bucket_of_part(text, range.clone())?;
-        self.recent.admit(hash, text.get(range).unwrap_or_default(), bucket, weight, &mut self.heavy);
+        let key = text.get(range).unwrap_or_default();
+        if !self.recent.admit(hash, key, bucket, weight, &mut self.heavy) && weight > 0 {
+            self.heavy.add(hash, key, weight);
+        }
         Some(bucket)
     }
 

@@ -78,6 +78,25 @@ fn the_sketch_never_thinks_too_little() {
     assert!(over.count() as f64 <= 0.0183 * exact.len() as f64);
 }
 
+/// Two rows of a key share a line, which tells where single keys are heavy: the most of them that can each spoil a row
+/// (Markov's inequality) weigh just more than the bound. The sketch's own bound still holds.
+#[test]
+fn keys_just_above_the_bound_spoil_no_more_than_it_says() {
+    const HEAVY: u64 = 12_054;
+    let mut over = 0;
+    for round in 0..8 {
+        let mut sketch = CountMin::new();
+        let of = |key: u64| hash(round << 32 | key);
+        (0..HEAVY).for_each(|key| {
+            sketch.add(of(key), 1_000_001);
+        });
+        let bound = std::f64::consts::E / 32_768.0 * (HEAVY * 1_000_001) as f64;
+        over += (HEAVY..HEAVY + 20_000).filter(|key| sketch.estimate(of(*key)) as f64 > bound).count();
+    }
+    let part = over as f64 / 160_000.0;
+    assert!((0.005..0.0183).contains(&part), "{part}");
+}
+
 /// Three standard errors of HyperLogLog with 2^14 registers are 2.4 %.
 #[test]
 fn different_keys_are_counted_within_three_standard_errors() {
