@@ -183,29 +183,29 @@ impl Cache {
 
     /// An extent is on disk.
     pub fn written_back(&mut self, extent: WriteBack) {
-        // What was overwritten or dropped meanwhile is not there any more, or is dirty again.
-        let (start, end) = (extent.offset.get(), (extent.offset + extent.bytes).get());
-        let Self { slots, files, clean, .. } = self;
-        let Some(file) = files.get(&extent.stream) else { return };
-        for &(start, slot) in file.range(overlapping(file, slots, start, end)) {
-            let found = &mut slots[slot as usize];
-            if found.state == State::Writing {
-                found.state = State::Clean;
-                self.unwritten -= found.end - start;
-                clean.push(slots, slot);
-            }
-        }
+        self.end_write(extent, State::Clean);
     }
 
     /// An extent is not on disk after all.
     pub fn not_written(&mut self, extent: WriteBack) {
+        self.end_write(extent, State::Dirty);
+    }
+
+    /// What was overwritten or dropped while an extent was written is not there any more, or is dirty again.
+    fn end_write(&mut self, extent: WriteBack, to: State) {
         let (start, end) = (extent.offset.get(), (extent.offset + extent.bytes).get());
-        let Self { slots, files, dirty, .. } = self;
+        let Self { slots, files, clean, dirty, .. } = self;
         let Some(file) = files.get(&extent.stream) else { return };
-        for &(_, slot) in file.range(overlapping(file, slots, start, end)) {
+        for &(start, slot) in file.range(overlapping(file, slots, start, end)) {
             let found = &mut slots[slot as usize];
-            if found.state == State::Writing {
-                found.state = State::Dirty;
+            if found.state != State::Writing {
+                continue;
+            }
+            found.state = to;
+            if to == State::Clean {
+                self.unwritten -= found.end - start;
+                clean.push(slots, slot);
+            } else {
                 dirty[found.disk as usize].push(slots, slot);
             }
         }
