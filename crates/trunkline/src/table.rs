@@ -111,10 +111,16 @@ impl Table {
     }
 }
 
-/// A name in lines of at most so many characters, broken after blanks, dashes and slashes where that is possible.
+/// A name in lines of at most so many characters where that is possible, broken after blanks; within a word, after dashes
+/// and slashes, only if it is longer than a line.
 fn broken(name: &str, width: usize) -> String {
     let (mut lines, mut line) = (Vec::new(), String::new());
-    for part in name.split_inclusive([' ', '-', '/', '_', '.']) {
+    let fits = |word: &&str| word.trim_end().chars().count() <= width;
+    let parts = name.split_inclusive(' ').flat_map(|word| {
+        let within: &[char] = if fits(&word) { &[] } else { &['-', '/', '_', '.'] };
+        word.split_inclusive(within)
+    });
+    for part in parts {
         if !line.is_empty() && line.chars().count() + part.trim_end().chars().count() > width {
             lines.push(line.trim_end().to_owned());
             line.clear();
@@ -154,6 +160,7 @@ mod tests {
     fn names_break_where_words_end() {
         assert_eq!(broken("a-name-of words", 8), "a-name-\nof words");
         assert_eq!(broken("short", 8), "short");
+        assert_eq!(broken("links (100 Mbit/s)", 16), "links (100\nMbit/s)");
     }
 
     #[test]
