@@ -111,8 +111,8 @@ impl Table {
     }
 }
 
-/// A name in lines of at most so many characters where that is possible, broken after blanks; within a word, after dashes
-/// and slashes, only if it is longer than a line.
+/// A name in lines of at most so many characters where that is possible, broken after blanks; within a word, after
+/// dashes and slashes, only if it is longer than a line.
 fn broken(name: &str, width: usize) -> String {
     let (mut lines, mut line) = (Vec::new(), String::new());
     let fits = |word: &&str| word.trim_end().chars().count() <= width;
