@@ -44,5 +44,5 @@ export default defineConfig({
     cssCodeSplit: false,
     reportCompressedSize: false,
   },
-  test: { include: ['**/*.test.ts'], testTimeout: 60_000, fileParallelism: false },
+  test: { include: ['**/*.test.ts'], testTimeout: 60_000, hookTimeout: 60_000, fileParallelism: false },
 });

@@ -1,10 +1,11 @@
 // Debian's Chromium with nothing but the page: a fresh profile, no network of its own.
 
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { chromium, type Browser, type Page } from 'playwright-core';
+import { afterAll } from 'vitest';
 import type { ReportData } from '../src/data';
 
 const FLAGS = [
@@ -21,10 +22,15 @@ export function launch(): Promise<Browser> {
   return chromium.launch({ executablePath: '/usr/bin/chromium', headless: true, args: FLAGS });
 }
 
+/** Where a file of tests keeps its reports. */
+const folder = mkdtempSync(join(tmpdir(), 'report-'));
+let written = 0;
+afterAll(() => rmSync(folder, { recursive: true }));
+
 /** Writes a report with `data` as a run would, and returns its file: URL. */
 export function write(data: unknown): string {
   const template = readFileSync(new URL('../dist/report.html', import.meta.url), 'utf8');
-  const file = join(mkdtempSync(join(tmpdir(), 'report-')), 'report.html');
+  const file = join(folder, `${written++}.html`);
   writeFileSync(
     file,
     template.replace('__REPORT_DATA__', () => JSON.stringify(data).replaceAll('<', '\\u003c')),

@@ -1,14 +1,11 @@
 // The page of a study in a real browser, opened from disk; and the scales that its pictures stand on.
 
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import type { Browser, Page } from 'playwright-core';
+import { mkdirSync } from 'node:fs';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { label, logarithmic, straight } from '../src/scale';
 import { STUDY_SCHEMA, type Figure, type Study } from '../src/study-data';
-import { launch } from './browser';
+import { launch, openAny, type Opened } from './browser';
 
 const SHOTS = new URL('../dist-test/', import.meta.url).pathname;
 
@@ -119,26 +116,8 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-async function open(
-  scheme: 'light' | 'dark',
-  width = 1280,
-  shown = study(),
-): Promise<{ page: Page; troubles: string[] }> {
-  const template = readFileSync(new URL('../dist/report.html', import.meta.url), 'utf8');
-  const file = join(mkdtempSync(join(tmpdir(), 'study-')), 'report.html');
-  const data = JSON.stringify(shown).replaceAll('<', '\\u003c');
-  writeFileSync(
-    file,
-    template.replace('__REPORT_DATA__', () => data),
-  );
-  const page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme: scheme });
-  const troubles: string[] = [];
-  page.on('console', (message) => message.type() !== 'log' && troubles.push(message.text()));
-  page.on('pageerror', (error) => troubles.push(String(error)));
-  page.on('request', (request) => !request.url().startsWith('file:') && troubles.push(`asked for ${request.url()}`));
-  await page.goto(pathToFileURL(file).href);
-  await page.waitForSelector('main footer');
-  return { page, troubles };
+function open(colorScheme: 'light' | 'dark', width = 1280, shown = study()): Promise<Opened> {
+  return openAny(browser, shown, { colorScheme, width });
 }
 
 describe('the page of a study', () => {
