@@ -305,13 +305,10 @@ impl Builder<'_> {
 
     fn task_started(&mut self, event: &TaskStarted) -> Result<(), Problem> {
         let Some(id) = self.id(&event.taskid)? else { return Ok(()) };
+        let hosts = self.tasks.hosts(event.split_locations.iter().flat_map(|hosts| hosts.split(',')))?;
         let task = self.tasks.task(&id)?;
-        task.start_ms = stated(event.start_time);
-        let hosts = event.split_locations.iter().flat_map(|hosts| hosts.split(','));
-        let hosts = hosts.map(|host| rack_and_host(host.trim()).1).filter(|host| !host.is_empty());
-        task.preferred_hosts = hosts.collect();
-        let bytes: usize = task.preferred_hosts.iter().map(|host| host.len() + size_of::<String>()).sum();
-        self.tasks.memory.take(bytes)
+        (task.start_ms, task.preferred_hosts) = (stated(event.start_time), hosts);
+        Ok(())
     }
 
     fn task_ended(&mut self, event: &TaskEnded, state: AttemptState) -> Result<(), Problem> {
@@ -343,6 +340,11 @@ impl Builder<'_> {
         attempt.shuffle_finish_ms = stated(event.shuffle_finish_time);
         attempt.sort_finish_ms = stated(event.sort_finish_time);
         attempt.error = event.error.as_deref().map(words).unwrap_or_default();
+        attempt.counters = counters;
+        // Progress that was not sampled is recorded as -1.
+        if event.clock_splits.iter().chain(&event.cpu_usages).all(|ms| *ms >= 0) {
+            (attempt.clock_splits_ms, attempt.cpu_splits_ms) = (event.clock_splits, event.cpu_usages);
+        }
         // An attempt that was withdrawn before it got a container has the host UNKNOWN.
         if event.hostname != "UNKNOWN" {
             // Until Hadoop 0.22 the rack stands before the host.
@@ -350,12 +352,8 @@ impl Builder<'_> {
             if attempt.host.is_empty() {
                 attempt.host = tracker_host(&name);
             }
-            attempt.rack = event.rackname.unwrap_or(rack);
-        }
-        attempt.counters = counters;
-        // Progress that was not sampled is recorded as -1.
-        if event.clock_splits.iter().chain(&event.cpu_usages).all(|ms| *ms >= 0) {
-            (attempt.clock_splits_ms, attempt.cpu_splits_ms) = (event.clock_splits, event.cpu_usages);
+            let host = attempt.host.clone();
+            self.tasks.stands_in(&host, event.rackname.unwrap_or(rack))?;
         }
         Ok(())
     }

@@ -31,6 +31,7 @@ pub use properties::{Properties, Property, current_name, job_id_within};
 pub use unpack::{Compression, unpack};
 
 use error::HistoryError as Error;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Largest file that is read, compressed or not: about the history of 20,000 tasks.
@@ -61,6 +62,8 @@ pub struct JobHistory {
     pub maps: Vec<Task>,
     /// The reduce tasks by number.
     pub reduces: Vec<Task>,
+    /// The racks of hosts, such as `/default-rack`, where they are recorded.
+    pub racks: BTreeMap<String, String>,
     /// Sums over all tasks, as the job itself reports them.
     pub counters: Counters,
     /// Its configuration, where the history holds it (Rumen since 2011).
@@ -130,8 +133,6 @@ pub struct Attempt {
     pub number: u32,
     /// Where it ran; empty if it was withdrawn before it got a container.
     pub host: String,
-    /// The rack of that host, such as `/default-rack`; empty if not recorded.
-    pub rack: String,
     /// Whether the AppMaster classed its input as local to the node, the rack, or neither; empty if not recorded.
     pub locality: String,
     /// Whether it is a speculative attempt, started beside a slow one.
@@ -268,11 +269,12 @@ fn words(message: &str) -> String {
 }
 
 /// Rack and host of a name such as `/default-rack/w1`; the rack of a bare name is empty. Rumen of 2009 leaves the
-/// backslashes with which the text history escapes dots.
+/// backslashes with which the text history escapes dots, and layers of racks have no slash before them.
 fn rack_and_host(name: &str) -> (String, String) {
     let name = name.replace('\\', "");
     match name.rsplit_once('/') {
-        Some((rack, host)) => (rack.to_owned(), host.to_owned()),
+        Some((rack, host)) if rack.is_empty() || rack.starts_with('/') => (rack.to_owned(), host.to_owned()),
+        Some((rack, host)) => (format!("/{rack}"), host.to_owned()),
         None => (String::new(), name),
     }
 }

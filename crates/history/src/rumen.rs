@@ -256,13 +256,11 @@ impl<'de> Visitor<'de> for Configuration<'_, '_, '_> {
 fn task(tasks: &mut Tasks, of_tasks: &mut String, logged: LoggedTask) -> Result<(), Problem> {
     let Some(id) = Id::parse(&logged.task_id)? else { return Ok(()) };
     same_job(of_tasks, &id)?;
+    let names: Vec<String> = logged.preferred_locations.0.into_iter().map(|l| l.layers.0.join("/")).collect();
+    let hosts = tasks.hosts(names.iter().map(String::as_str))?;
     let out = tasks.task(&id)?;
     (out.start_ms, out.finish_ms) = (logged.start_time.and_then(stated), logged.finish_time.and_then(stated));
-    out.state = state(logged.task_status.as_deref());
-    let hosts = logged.preferred_locations.0.into_iter().filter_map(|l| l.layers.0.into_iter().last());
-    out.preferred_hosts = hosts.map(|host| rack_and_host(&host).1).filter(|host| !host.is_empty()).collect();
-    let bytes: usize = out.preferred_hosts.iter().map(|host| host.len() + size_of::<String>()).sum();
-    tasks.memory.take(bytes)?;
+    (out.state, out.preferred_hosts) = (state(logged.task_status.as_deref()), hosts);
     for attempt in logged.attempts.0 {
         self::attempt(tasks, of_tasks, attempt)?;
     }
@@ -300,10 +298,12 @@ fn attempt(tasks: &mut Tasks, of_tasks: &mut String, logged: LoggedAttempt) -> R
     (out.start_ms, out.finish_ms) = (logged.start_time.and_then(stated), logged.finish_time.and_then(stated));
     out.shuffle_finish_ms = logged.shuffle_finished.and_then(stated);
     out.sort_finish_ms = logged.sort_finished.and_then(stated);
-    if let Some(name) = logged.host_name.filter(|n| !n.ends_with("UNKNOWN")) {
-        (out.rack, out.host) = rack_and_host(&name);
-    }
     out.counters = counters;
     (out.clock_splits_ms, out.cpu_splits_ms) = (logged.clock_splits.0, logged.cpu_usages.0);
+    if let Some(name) = logged.host_name.filter(|n| !n.ends_with("UNKNOWN")) {
+        let (rack, host) = rack_and_host(&name);
+        out.host.clone_from(&host);
+        tasks.stands_in(&host, rack)?;
+    }
     Ok(())
 }

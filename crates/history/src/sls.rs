@@ -122,7 +122,9 @@ fn job(fields: &Fields, index: usize, memory: &mut Memory, offset: usize) -> Res
             let attempt = tasks.attempt(&id, 0).map_err(at)?;
             (attempt.start_ms, attempt.finish_ms, attempt.state) = (Some(began), Some(ended), AttemptState::Succeeded);
             if let Some(name) = &container.host {
-                (attempt.rack, attempt.host) = rack_and_host(name);
+                let (rack, host) = rack_and_host(name);
+                attempt.host.clone_from(&host);
+                tasks.stands_in(&host, rack).map_err(at)?;
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::error::{HistoryError as Error, Problem};
 use super::memory::Memory;
-use super::{Attempt, AttemptState, JobHistory, JobState, Task, TaskKind};
+use super::{Attempt, AttemptState, JobHistory, JobState, Task, TaskKind, rack_and_host};
 use std::collections::BTreeMap;
 use std::mem::size_of;
 
@@ -56,13 +56,15 @@ impl<'a> Id<'a> {
 pub struct Tasks<'m> {
     pub memory: &'m mut Memory,
     gathered: BTreeMap<(TaskKind, u32), (Task, BTreeMap<u32, Attempt>)>,
+    /// Racks by host.
+    racks: BTreeMap<String, String>,
     /// Whether a job of this format may leave out where its attempts ran.
     hosts_may_lack: bool,
 }
 
 impl<'m> Tasks<'m> {
     pub fn new(memory: &'m mut Memory) -> Self {
-        Self { memory, gathered: BTreeMap::new(), hosts_may_lack: false }
+        Self { memory, gathered: BTreeMap::new(), racks: BTreeMap::new(), hosts_may_lack: false }
     }
 
     pub fn without_hosts(memory: &'m mut Memory) -> Self {
@@ -100,9 +102,33 @@ impl<'m> Tasks<'m> {
         attempts.values_mut().find(|attempt| attempt.state == AttemptState::Succeeded)
     }
 
+    /// The hosts of a list of names, of which each may stand behind its rack.
+    pub fn hosts<'n>(&mut self, names: impl Iterator<Item = &'n str>) -> Result<Vec<String>, Problem> {
+        let mut hosts = Vec::new();
+        for name in names {
+            let (rack, host) = rack_and_host(name.trim());
+            if !host.is_empty() {
+                self.memory.take(host.len() + size_of::<String>())?;
+                self.stands_in(&host, rack)?;
+                hosts.push(host);
+            }
+        }
+        Ok(hosts)
+    }
+
+    /// A host stands in a rack, if that is not empty. What is said first holds.
+    pub fn stands_in(&mut self, host: &str, rack: String) -> Result<(), Problem> {
+        if !host.is_empty() && !rack.is_empty() && !self.racks.contains_key(host) {
+            self.memory.take(host.len() + rack.len() + 3 * size_of::<String>())?;
+            self.racks.insert(host.to_owned(), rack);
+        }
+        Ok(())
+    }
+
     /// Moves the tasks into the job, and checks that its times belong together. `offset` is where the job ends.
     pub fn finish(self, mut job: JobHistory, offset: usize) -> Result<JobHistory, Error> {
         let hosts_may_lack = self.hosts_may_lack;
+        job.racks = self.racks;
         for ((kind, number), (mut task, attempts)) in self.gathered {
             task.number = number;
             task.attempts = attempts.into_values().collect();

@@ -228,13 +228,13 @@ impl Builder<'_> {
 
     fn task(&mut self, pairs: &Pairs) -> Result<(), Problem> {
         let Some(id) = self.id(pairs, "TASKID")? else { return Ok(()) };
+        if let Some(splits) = pairs.get("SPLITS") {
+            let hosts = self.tasks.hosts(splits.split(','))?;
+            self.tasks.task(&id)?.preferred_hosts = hosts;
+        }
         let task = self.tasks.task(&id)?;
         if let Some(at) = pairs.ms("START_TIME")? {
             task.start_ms = Some(at);
-        }
-        if let Some(splits) = pairs.get("SPLITS") {
-            let hosts = splits.split(',').map(|name| rack_and_host(name.trim()).1);
-            task.preferred_hosts = hosts.filter(|h| !h.is_empty()).collect();
         }
         if let Some(at) = pairs.ms("FINISH_TIME")? {
             task.finish_ms = Some(at);
@@ -271,9 +271,6 @@ impl Builder<'_> {
         if !host.is_empty() && (attempt.host.is_empty() || !rack.is_empty()) {
             attempt.host = host;
         }
-        if !rack.is_empty() {
-            attempt.rack = rack;
-        }
         if let Some(locality) = pairs.get("LOCALITY") {
             locality.clone_into(&mut attempt.locality);
         }
@@ -285,6 +282,8 @@ impl Builder<'_> {
             attempt.sort_finish_ms = pairs.ms("SORT_FINISHED")?;
             attempt.error = pairs.get("ERROR").map(words).unwrap_or_default();
         }
+        let host = attempt.host.clone();
+        self.tasks.stands_in(&host, rack)?;
         if let Some(text) = pairs.get("COUNTERS") {
             let counters = counters(text, self.tasks.memory)?;
             self.tasks.attempt(&id, id.attempt()?)?.counters = counters;

@@ -8,7 +8,7 @@
 use super::many::{Extent, ImportedMany};
 use super::record::side_by_side;
 use super::{
-    Assumption, Hosts, ImportError, Imported, Moments, Record, Settings, Sources, durations, import, printable,
+    Assumption, Hosts, ImportError, Imported, Moments, Record, Settings, Sources, durations, import, printable, racks,
     significant,
 };
 use crate::{JobHistory, JobState};
@@ -70,7 +70,10 @@ pub fn all(
     }
     let mut seen = BTreeMap::new();
     let planned = imported.iter().all(|(_, one)| one.record.is_some());
-    let mut notes = BTreeMap::new();
+    let (mut notes, mut of_racks) = (BTreeMap::new(), Vec::new());
+    if given.is_none() {
+        racks::apply(&mut scenario, &hosts, &histories, &mut notes, &mut of_racks);
+    }
     if planned {
         let moments = together(&imported, &hosts);
         durations::room(&mut scenario, side_by_side(moments.iter()), given.is_none(), &mut notes);
@@ -117,11 +120,13 @@ pub fn all(
         assumed.push(Assumption::new("failed and killed jobs", format!("{ended} run to their end"), why));
     }
     let mut assumptions: BTreeMap<(&str, &str, &str), usize> = BTreeMap::new();
-    // What is assumed of a plan does not matter without it, and the links are those of all.
+    assumed.append(&mut of_racks);
+    // What is assumed of a plan does not matter without it, and the links and racks are those of all.
     let of_jobs = imported
         .iter()
         .flat_map(|(_, one)| &one.assumed)
-        .filter(|of| (planned || !of.key.starts_with("job.plan")) && of.key != "network.rate");
+        .filter(|of| planned || !of.key.starts_with("job.plan"))
+        .filter(|of| !["network.rate", "network.topology", "cluster.group.rack"].contains(&of.key.as_str()));
     for Assumption { key, value, why } in of_jobs {
         *assumptions.entry((key, value, why)).or_default() += 1;
     }

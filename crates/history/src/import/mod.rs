@@ -15,6 +15,7 @@ mod hosts;
 mod many;
 mod mapping;
 mod network;
+mod racks;
 mod record;
 mod replay;
 mod settings;
@@ -179,6 +180,9 @@ pub fn import(job: &JobHistory, sources: &Sources) -> Result<Imported, ImportErr
     let hosts = Hosts::of_all(&jobs, Some(scenario.cluster.workers));
     if hosts.workers() > scenario.cluster.workers {
         return Err(ImportError::Workers(scenario.cluster.workers, hosts.workers()));
+    }
+    if sources.cluster.is_none() {
+        racks::apply(&mut scenario, &hosts, &jobs, &mut notes, &mut assumed);
     }
     if let Some(rate) = sources.settings.as_ref().and_then(|s| s.shaped.as_ref()) {
         let rate = rate.parse().map_err(|e: units::ParseError| ImportError::Rate(e.to_string()))?;

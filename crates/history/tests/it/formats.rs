@@ -94,7 +94,7 @@ fn a_failed_job_is_read_with_its_words_and_unknown_events_are_passed_over() {
     assert_eq!((task.state, task.finish_ms), (AttemptState::Failed, Some(1_700_000_016_500)));
     let attempt = &task.attempts[0];
     assert_eq!((attempt.state, attempt.finish_ms), (AttemptState::Failed, Some(1_700_000_016_000)));
-    assert_eq!((attempt.host.as_str(), attempt.rack.as_str()), ("w1", "/rack1"));
+    assert_eq!((attempt.host.as_str(), job.racks["w1"].as_str()), ("w1", "/rack1"));
     assert!(attempt.error.starts_with("Error: Java heap space"), "{}", attempt.error);
 }
 
@@ -119,7 +119,10 @@ fn rumens_escapes_go_and_its_properties_are_kept() {
     assert_eq!((job.state, job.reduces.len()), (JobState::Failed, 0));
     assert_eq!(job.maps[0].preferred_hosts, ["node1369.megatron.com"]);
     let attempt = &job.maps[0].attempts[0];
-    assert_eq!((attempt.host.as_str(), attempt.rack.as_str()), ("node1396.megatron.com", "/192.30.126.128"));
+    assert_eq!(attempt.host, "node1396.megatron.com");
+    // Of the attempt's host, and of the split's.
+    let racks: Vec<_> = job.racks.iter().map(|(host, rack)| (host.as_str(), rack.as_str())).collect();
+    assert_eq!(racks, [("node1369.megatron.com", "/192.30.126.128"), ("node1396.megatron.com", "/192.30.126.128")]);
     assert_eq!(job.properties.get("mapreduce.task.io.sort.mb").as_deref(), Some("64"));
     // A JobTracker stamped its end before its TaskTracker's clock said that it began.
     assert_eq!((attempt.start_ms, attempt.finish_ms), (Some(1_240_335_966_647), Some(1_240_335_966_647)));

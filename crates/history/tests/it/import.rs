@@ -4,7 +4,7 @@ use crate::samples::{RUNS, traces, with_cluster};
 use history::import::{ImportError, Imported, Settings, Shape, Sources, import, replay};
 use history::{AttemptState, JobHistory, JobState, read};
 use proptest::prelude::*;
-use scenario::{FileSystem, Job, Nodes, PlannedEnd, PlannedKind, Scenario};
+use scenario::{FileSystem, Job, Nodes, PlannedEnd, PlannedKind, Scenario, TopologyKind};
 use std::fs;
 use std::path::Path;
 use units::{BitRate, Bytes, Time};
@@ -200,6 +200,30 @@ fn without_a_cluster_the_defaults_are_named_as_such() {
     let imported = import(&job, &Sources::default()).unwrap();
     assert_eq!(imported.scenario.cluster.workers, 4);
     assert!(imported.to_toml().contains("# Machines and network are not in a history: those below are defaults."));
+}
+
+#[test]
+fn racks_that_a_history_names_have_switches() {
+    let mut job = run("grep-unshaped").0;
+    let racks = |job: &JobHistory| {
+        let scenario = import(job, &Sources::default()).unwrap().scenario;
+        (scenario.network.topology, scenario.nodes().iter().skip(1).map(|node| node.rack).collect::<Vec<_>>())
+    };
+    assert_eq!(racks(&job), (TopologyKind::Star, vec![1; 4]), "all hosts are in /default-rack");
+    for (host, rack) in [("w1", "/b"), ("w2", "/a"), ("w3", "/a"), ("w4", "/b")] {
+        job.racks.insert(host.to_owned(), rack.to_owned());
+    }
+    assert_eq!(racks(&job), (TopologyKind::Tree, vec![2, 1, 1, 2]));
+    // Nothing says where w3 stands: where its neighbour does.
+    job.racks.remove("w3");
+    assert_eq!(racks(&job), (TopologyKind::Tree, vec![2, 1, 1, 2]));
+    let text = import(&job, &Sources::default()).unwrap().to_toml();
+    assert!(text.contains("of the host before, for 1 of 4 hosts"), "{text}");
+    job.racks.remove("w1");
+    assert_eq!(racks(&job), (TopologyKind::Tree, vec![1, 1, 1, 2]), "before the first that is known");
+    // Of most hosts nobody knows where they stand.
+    job.maps[0].preferred_hosts.push("w5".to_owned());
+    assert_eq!(racks(&job), (TopologyKind::Star, vec![1; 5]));
 }
 
 /// TeraSort's client reads 100,000 records of 100 bytes before it submits the job; no other client does.

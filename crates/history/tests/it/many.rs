@@ -146,6 +146,14 @@ fn all_jobs_of_a_history_become_one_scenario() {
     assert!(places.iter().all(|attempt| attempt.start == Time::from_secs(2)), "after the job's own submission");
     assert_eq!(imported.records.len(), 3);
     assert_eq!(scenario.node.cores, 2, "no two maps ran side by side on a host: the least");
+    // Each job names one rack, all of them two.
+    let mut apart: Vec<_> = jobs.iter().map(|(job, _)| (*job).clone()).collect();
+    for (job, rack) in apart.iter_mut().zip(["/b", "/a", "/a"]) {
+        job.racks = job.maps[0].attempts.iter().map(|attempt| (attempt.host.clone(), rack.to_owned())).collect();
+    }
+    let apart: Vec<_> = apart.iter().map(|job| (job, None)).collect();
+    let apart = all("trace", &apart, &Sources::default(), &Extent::default()).unwrap().scenario;
+    assert_eq!(apart.nodes().iter().map(|node| node.rack).collect::<Vec<_>>(), [1, 1, 2], "n4 in /a, n7 in /b");
 
     // Where one job's costs follow from its CPU time, no job has a plan. A map of a million bytes that starts at 2 s
     // and is known to be done at 39 s: 37 us for each.

@@ -15,7 +15,7 @@ fn a_history_of_hadoop_0_20_is_read() {
     assert_eq!((job.maps.len(), job.reduces.len()), (2, 1));
     assert_eq!(job.maps[0].preferred_hosts, ["node1.example.org", "node3.example.org", "node4.example.org"]);
     let map = job.maps[0].successful().unwrap();
-    assert_eq!((map.host.as_str(), map.rack.as_str()), ("node1.example.org", "/rack1"));
+    assert_eq!((map.host.as_str(), job.racks["node1.example.org"].as_str()), ("node1.example.org", "/rack1"));
     assert_eq!((map.start_ms, map.finish_ms), (Some(1_240_335_969_500), Some(1_240_335_976_000)));
     assert_eq!(map.counters.get("HDFS_BYTES_READ"), Some(148_286));
     assert_eq!(map.counters.get("MAP_OUTPUT_BYTES"), Some(247_925), "not the user's counter of that name");
