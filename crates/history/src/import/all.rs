@@ -70,9 +70,9 @@ pub fn all(
     }
     let mut seen = BTreeMap::new();
     let planned = imported.iter().all(|(_, one)| one.record.is_some());
-    let (mut notes, mut of_racks) = (BTreeMap::new(), Vec::new());
+    let (mut notes, mut of_racks, mut racks) = (BTreeMap::new(), Vec::new(), Vec::new());
     if given.is_none() {
-        racks::apply(&mut scenario, &hosts, &histories, &mut notes, &mut of_racks);
+        racks = racks::apply(&mut scenario, &hosts, &histories, &mut notes, &mut of_racks);
     }
     if planned {
         let moments = together(&imported, &hosts);
@@ -107,6 +107,7 @@ pub fn all(
         extent.text(),
         hosts.iter().count()
     )];
+    heading.extend(racks::line(&racks));
     heading.extend(left_out.iter().take(NAMED).map(|error| format!("Left out: {error}.")));
     if left_out.len() > NAMED {
         heading.push(format!("Left out: {} more jobs.", left_out.len() - NAMED));

@@ -181,8 +181,9 @@ pub fn import(job: &JobHistory, sources: &Sources) -> Result<Imported, ImportErr
     if hosts.workers() > scenario.cluster.workers {
         return Err(ImportError::Workers(scenario.cluster.workers, hosts.workers()));
     }
+    let mut racks = Vec::new();
     if sources.cluster.is_none() {
-        racks::apply(&mut scenario, &hosts, &jobs, &mut notes, &mut assumed);
+        racks = racks::apply(&mut scenario, &hosts, &jobs, &mut notes, &mut assumed);
     }
     if let Some(rate) = sources.settings.as_ref().and_then(|s| s.shaped.as_ref()) {
         let rate = rate.parse().map_err(|e: units::ParseError| ImportError::Rate(e.to_string()))?;
@@ -291,7 +292,7 @@ pub fn import(job: &JobHistory, sources: &Sources) -> Result<Imported, ImportErr
     }
     configured::combiner(job, settings, &mut notes, &mut assumed);
     configured::uber(&mut scenario, job, settings, &mut notes);
-    let heading = heading(job, &hosts, by_durations, sources.cluster.map(|(file, _)| file));
+    let heading = heading(job, &hosts, &racks, by_durations, sources.cluster.map(|(file, _)| file));
     let mut imported = Imported { scenario, calibration, hosts, record, job: job.clone(), assumed, notes, heading };
     // What is written must run: a counter out of range is reported here, not when the scenario runs.
     imported.scenario = Scenario::parse(&job.id, &imported.to_toml(), &[]).map_err(ImportError::Scenario)?;
@@ -462,7 +463,7 @@ fn job_section(name: &str, calibration: &Calibration, block: Bytes, notes: &mut 
 /// Hosts that the heading names.
 const NAMED: usize = 100;
 
-fn heading(job: &JobHistory, hosts: &Hosts, by_durations: bool, cluster: Option<&str>) -> String {
+fn heading(job: &JobHistory, hosts: &Hosts, racks: &[String], by_durations: bool, cluster: Option<&str>) -> String {
     let how = if by_durations { "The recorded durations and volumes of" } else { "Calibrated on the history of" };
     let mut text = format!("# {how} {}", job.id);
     if !job.name.is_empty() {
@@ -480,6 +481,9 @@ fn heading(job: &JobHistory, hosts: &Hosts, by_durations: bool, cluster: Option<
     let rest = hosts.iter().count().saturating_sub(NAMED);
     let rest = if rest > 0 { format!(", and {rest} more in the order of their names") } else { String::new() };
     let _ = writeln!(text, "# Hosts: {}{rest}.", names.collect::<Vec<_>>().join(", "));
+    if let Some(line) = racks::line(racks) {
+        let _ = writeln!(text, "# {line}");
+    }
     match cluster {
         Some(file) => {
             let _ = writeln!(text, "# Machines and network: those of {file}.");

@@ -1,25 +1,27 @@
 //! The racks of a cluster, as its jobs' histories name them.
 
-use super::{Assumption, Hosts};
+use super::{Assumption, Hosts, printable};
 use crate::JobHistory;
 use scenario::{Group, Scenario, TopologyKind};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The most racks of a scenario.
 const MOST: usize = 10_000;
+/// Racks that a heading names.
+const NAMED: usize = 100;
 
 /// Puts the workers into the racks that the histories name, each behind a switch of its own. A cluster of one rack, or
 /// of which no rack is known, has one switch.
 ///
 /// Hosts without a known rack stand in that of the host before them in the order of names, which mostly is that of
-/// places. Where most have none, no rack is taken for known.
+/// places. Where most have none, no rack is taken for known. Returns the racks' names by number, from 1.
 pub fn apply(
     scenario: &mut Scenario,
     hosts: &Hosts,
     jobs: &[&JobHistory],
     notes: &mut BTreeMap<String, String>,
     assumed: &mut Vec<Assumption>,
-) {
+) -> Vec<String> {
     scenario.cluster.group.clear();
     scenario.network.topology = TopologyKind::Star;
     let named: BTreeMap<u32, &String> = hosts
@@ -30,7 +32,7 @@ pub fn apply(
     let all = hosts.iter().count();
     let unknown = all - named.len();
     if !(2..=MOST).contains(&racks.len()) || unknown > named.len() {
-        return;
+        return Vec::new();
     }
     let mut last = *named.values().next().unwrap_or(&racks[0]);
     let mut of_worker = Vec::new();
@@ -49,4 +51,14 @@ pub fn apply(
         let value = format!("of the host before, for {unknown} of {all} hosts");
         assumed.push(Assumption::new("cluster.group.rack", value, "the history does not say where they stand"));
     }
+    racks.into_iter().cloned().collect()
+}
+
+/// Which rack has which number, for a scenario's heading.
+pub fn line(racks: &[String]) -> Option<String> {
+    let named = racks.iter().zip(1..).take(NAMED);
+    let named: Vec<_> = named.map(|(name, number)| format!("{} is rack {number}", printable(name))).collect();
+    let rest = racks.len().saturating_sub(NAMED);
+    let rest = if rest > 0 { format!(", and {rest} more in the order of their names") } else { String::new() };
+    (!named.is_empty()).then(|| format!("Racks: {}{rest}.", named.join(", ")))
 }

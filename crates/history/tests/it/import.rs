@@ -218,6 +218,7 @@ fn racks_that_a_history_names_have_switches() {
     job.racks.remove("w3");
     assert_eq!(racks(&job), (TopologyKind::Tree, vec![2, 1, 1, 2]));
     let text = import(&job, &Sources::default()).unwrap().to_toml();
+    assert!(text.contains("# Racks: /a is rack 1, /b is rack 2.\n"), "{text}");
     assert!(text.contains("of the host before, for 1 of 4 hosts"), "{text}");
     job.racks.remove("w1");
     assert_eq!(racks(&job), (TopologyKind::Tree, vec![1, 1, 1, 2]), "before the first that is known");

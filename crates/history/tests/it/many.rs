@@ -152,7 +152,9 @@ fn all_jobs_of_a_history_become_one_scenario() {
         job.racks = job.maps[0].attempts.iter().map(|attempt| (attempt.host.clone(), rack.to_owned())).collect();
     }
     let apart: Vec<_> = apart.iter().map(|job| (job, None)).collect();
-    let apart = all("trace", &apart, &Sources::default(), &Extent::default()).unwrap().scenario;
+    let apart = all("trace", &apart, &Sources::default(), &Extent::default()).unwrap();
+    assert_eq!(apart.heading[1], "Racks: /a is rack 1, /b is rack 2.");
+    let apart = apart.scenario;
     assert_eq!(apart.nodes().iter().map(|node| node.rack).collect::<Vec<_>>(), [1, 1, 2], "n4 in /a, n7 in /b");
 
     // Where one job's costs follow from its CPU time, no job has a plan. A map of a million bytes that starts at 2 s
