@@ -1,5 +1,6 @@
 //! A job's stages from its volumes and costs.
 
+use crate::chance::fullest;
 use crate::machine::Cluster;
 use crate::mva::{Station, cycle, longest_of};
 use crate::{JobEstimate, Span, Unable, unable};
@@ -31,11 +32,11 @@ pub(crate) struct Stages<'a> {
     turn: f64,
     /// The least time between two starts on a node.
     pace: f64,
-    /// Bytes of the whole shuffle.
+    /// Bytes of the whole shuffle, and a core's seconds of a reducer to take its part in.
     shuffled: f64,
-    /// Seconds that a map takes longer to read from another node, and how many maps do, at most.
+    intake: f64,
+    /// Seconds that the last maps read from another node.
     remote: f64,
-    remotes: f64,
     /// Bytes that a reduce writes, and into how many replicas.
     written: f64,
     replicas: f64,
@@ -95,9 +96,12 @@ impl<'a> Stages<'a> {
             turn,
             pace: heartbeat,
             shuffled: output * maps,
-            remote: if reads { split / cluster.rate } else { 0.0 },
-            // A place that is free finds none of m maps near with probability (1 - r / W)^m: the sum over all m.
-            remotes: f64::from(config.hdfs.replication).recip().mul_add(cluster.workers, -1.0).max(0.0),
+            intake: intake(mapreduce, cluster, spec, per_reducer),
+            remote: if reads {
+                split / cluster.rate * remote_readers(maps, cluster.workers, f64::from(config.hdfs.replication))
+            } else {
+                0.0
+            },
             written,
             replicas,
             largest: largest(spec, reducers),
@@ -107,15 +111,17 @@ impl<'a> Stages<'a> {
 
     pub fn estimate(&self, name: &str) -> JobEstimate {
         let held = self.held();
-        let all = self.cluster.workers * self.cluster.map_slots - self.cluster.master_slots;
-        let slots = (all - held).max(1.0);
-        let (first, mut maps) = self.stage(self.maps, slots, &self.map);
-        // Those that read from other nodes are the last to be placed.
-        if self.remotes >= 1.0 {
-            let over = (self.remote - self.map.cpu.max(self.map.disk)).max(0.0);
-            maps.mean += over;
-            maps.most = maps.most.max(maps.mean) + over;
-        }
+        let all = self.cluster.workers * self.cluster.map_slots - self.cluster.master_slots.ceil();
+        // Reducers take places only when the first maps are done; as many more as there are places have begun by then.
+        let before = (self.config.slow_start + all / self.maps).min(1.0);
+        let slots = (before / all.max(1.0) + (1.0 - before) / (all - held).max(1.0)).recip();
+        let (first, mut maps) = self.stage(self.maps, slots, &self.map, 0.0);
+        // Those that read from other nodes are the last to be placed. They read while they compute, once they run.
+        let starts = self.config.jvm_start_cpu.as_secs_f64() + self.config.task_overhead_cpu.as_secs_f64();
+        let over = (self.remote - (self.map.cpu - starts / self.cluster.speed).max(self.map.disk)).max(0.0);
+        let near = maps.mean;
+        maps.mean += over;
+        maps.most = maps.most.max(maps.mean) + over;
         let begin = Span::exactly(self.begin);
         if self.reducers == 0.0 {
             let maps_end = begin.plus(maps);
@@ -131,34 +137,41 @@ impl<'a> Stages<'a> {
         let places = (self.cluster.workers * self.cluster.reduce_slots - self.cluster.master_slots).max(1.0);
         let waves = (self.reducers / places).ceil().max(1.0);
         let at_once = self.reducers / waves;
-        let whole = self.shuffle(at_once);
+        let spread = self.spread(at_once, all);
+        let whole = self.shuffle(at_once, spread);
         // Reducers begin when slow start lets them, and have then to start.
         let start = self.start();
-        let begun = |maps: f64| first + self.config.slow_start * (maps - first) + self.turn + start;
-        // What is left after the last map: its wave's outputs, or more where the network is behind.
+        let let_begin =
+            if self.config.slow_start < 1.0 { first + self.config.slow_start * (near - first) } else { maps.mean };
+        let begun = let_begin + self.turn + start;
+        // What is left after the last map: its wave's outputs, or more where the network is behind. What the node that
+        // sends most gives to readers of its blocks it does not give to reducers.
         let last = (slots / self.maps).min(1.0);
-        let behind = |maps: f64| {
-            let (begun, late) = (begun(maps), (begun(maps) - maps).max(0.0));
-            late + (whole - (maps - begun).max(0.0)).max(whole * last)
-        };
+        let beside = (maps.mean - begun.max(near)).max(0.0) * (1.0 - self.sent(at_once) / whole.max(f64::MIN_POSITIVE));
+        let fetched = (near - begun).max(0.0) + beside;
+        let behind = (begun - maps.mean).max(0.0) + (whole - fetched).max(whole * last);
         let poll = self.config.event_poll.as_secs_f64() / 2.0;
         let shuffle = Span {
             least: (whole - (maps.most - first).max(0.0)).max(whole * last),
-            mean: behind(maps.mean) + poll,
+            mean: behind + poll,
             most: whole + start + self.turn + 2.0 * poll,
         };
-        let (_, reduces) = self.stage(self.reducers, places.min(self.reducers), &self.reduce);
+        let (_, reduces) = self.stage(self.reducers, places, &self.reduce, waves * spread.0);
         // Later waves fetch everything when they start.
         let again = (waves - 1.0) * (whole + start);
         let crowded = self.crowded(at_once);
+        // The second replica goes to another rack.
+        let across = if self.replicas < 2.0 { 0.0 } else { self.written * spread.1 / self.cluster.rack_rate };
+        let across = waves * (across - self.reduce.link * spread.0).max(0.0);
         let largest = (self.largest - 1.0) * self.alone(&self.reduce, 1.0);
         let reduces = Span {
             least: reduces.least + again,
-            mean: reduces.mean + again + self.end + largest + waves * crowded,
+            mean: reduces.mean + again + self.end + largest + across + waves * crowded,
             most: reduces.most
                 + again
                 + self.end
                 + self.largest * self.alone(&self.reduce, 1.0)
+                + across
                 + 2.0 * waves * crowded,
         };
         let mva = self.begin
@@ -201,14 +214,48 @@ impl<'a> Stages<'a> {
     }
 
     /// How long the network takes for all of a shuffle: into the nodes of so many reducers, out of all, or between racks.
-    fn shuffle(&self, reducers: f64) -> f64 {
+    fn shuffle(&self, reducers: f64, (on_node, in_rack): (f64, f64)) -> f64 {
         let cluster = self.cluster;
         let remote = self.shuffled * (1.0 - 1.0 / cluster.workers);
         let per_reducer = remote / self.reducers * self.largest;
-        let into = per_reducer * (reducers / cluster.workers).ceil();
-        let out = remote / cluster.workers * (reducers / self.reducers);
-        let between = self.shuffled * (reducers / self.reducers) * (1.0 - 1.0 / cluster.racks) / cluster.racks;
-        (into.max(out) / cluster.rate).max(between / cluster.rack_rate)
+        let into = per_reducer * on_node;
+        let between = self.shuffled / self.reducers * in_rack * (1.0 - 1.0 / cluster.racks);
+        let taken = self.intake * self.largest * (on_node / cluster.cores).max(1.0);
+        (into / cluster.rate).max(self.sent(reducers)).max(between / cluster.rack_rate).max(taken)
+    }
+
+    /// How long the node that has most maps sends to so many reducers.
+    fn sent(&self, reducers: f64) -> f64 {
+        let remote = self.shuffled * (1.0 - 1.0 / self.cluster.workers) * (reducers / self.reducers);
+        remote * (self.maps / self.cluster.workers).ceil() / self.maps / self.cluster.rate
+    }
+
+    /// How many of so many reducers the node and the rack have that have most, with so many places in all.
+    ///
+    /// While maps wait the AppMaster may have reducers in that part of all places that is the part of maps done
+    /// (`RMContainerAllocator.scheduleReduces`), so it asks for a few at each heartbeat. They go to the nodes whose
+    /// heartbeats come next after its own, second after second the same ones, if a map has ended there. Those that it
+    /// asks for at once go to any node where a map ends.
+    fn spread(&self, reducers: f64, places: f64) -> (f64, f64) {
+        let Cluster { workers, racks, map_slots, reduce_slots, .. } = *self.cluster;
+        let even = (reducers / workers).ceil();
+        if self.maps > places && self.config.slow_start < 1.0 {
+            let cycle = self.cycle(&self.map, map_slots);
+            let free = (map_slots * self.pace / cycle).min(1.0);
+            let asked = places * places / cycle * self.config.app_master.heartbeat.as_secs_f64() / self.maps;
+            let at_once = self.config.slow_start.mul_add(places, asked / 2.0);
+            if self.config.generation == Generation::Yarn && at_once < reducers {
+                let on_node = (free * (reducers - at_once) / asked.max(1.0) + 1.0).clamp(even, reduce_slots.max(even));
+                return (on_node, (fullest((reducers / on_node).ceil(), racks) * on_node).min(reducers));
+            }
+            let most = (reducers / (workers * free)).min(reduce_slots).max(even);
+            return (fullest(reducers, workers).clamp(even, most), fullest(reducers, racks));
+        }
+        // All at once: every node is given one at its heartbeat, and which racks the first nodes are in is left to
+        // chance (a draw without replacement).
+        let drawn = (reducers / workers).fract() * workers;
+        let chance = ((workers - drawn) / (workers - 1.0).max(1.0)).min(1.0);
+        (even, (fullest(drawn, racks) - drawn / racks).mul_add(libm::sqrt(chance), reducers / racks))
     }
 
     /// How much longer writers take that choose the same nodes for their replicas: one shares a node on average with
@@ -224,15 +271,18 @@ impl<'a> Stages<'a> {
 
     /// When the first task ends, and how long all take. A node is given one task in a heartbeat, and has its tasks one
     /// after the other in each of its places.
-    fn stage(&self, tasks: f64, slots: f64, work: &Work) -> (f64, Span) {
-        let slots = slots.min(tasks).max(1.0);
-        let on_node = (tasks / self.cluster.workers).ceil().max(1.0);
-        let places = (slots / self.cluster.workers).round().max(1.0);
+    fn stage(&self, tasks: f64, slots: f64, work: &Work, on_node: f64) -> (f64, Span) {
+        let on_node = on_node.max((tasks / self.cluster.workers).ceil()).max(1.0);
+        let places = (slots / self.cluster.workers).max(1.0);
         let beside = places.min(on_node);
+        let slots = slots.min(tasks).max(1.0);
         let (alone, cycle) = (self.alone(work, beside), self.cycle(work, beside));
         let turn = 0.5 * (cycle + alone + self.turn);
-        let (rounds, place) = (((on_node - 1.0) / places).floor(), (on_node - 1.0) % places);
-        let mean = rounds * turn + place * self.pace + alone;
+        // Full rounds, and what is left for the last one.
+        let rounds = ((tasks / slots).ceil() - 1.0).max(0.0);
+        let last =
+            ((tasks - rounds * slots) / self.cluster.workers).ceil().max(if rounds > 0.0 { 1.0 } else { beside });
+        let mean = rounds * turn + (last - 1.0) * self.pace + self.alone(work, last);
         let least = (tasks * (cycle - self.turn) / slots).max(self.alone(work, 1.0)).min(mean);
         let most =
             ((tasks - 1.0) * (alone + self.turn).max(cycle) / slots + (beside - 1.0) * self.pace + alone).max(mean);
@@ -304,29 +354,99 @@ fn map_work(config: &MapReduceConfig, cluster: &Cluster, spec: &JobSpec, split: 
 /// A reduce's work after its last fetch but for its output: the merges, and the reduce function.
 fn reduce_work(config: &MapReduceConfig, cluster: &Cluster, spec: &JobSpec, input: f64) -> Work {
     let costs = &spec.workload.costs;
-    let plain = spec.compression.map.as_ref().map_or(input, |codec| input / codec.ratio.max(1e-9));
-    let memory = config.reduce_heap.get() as f64 * config.shuffle_buffer_percent;
-    let at_once = memory * config.shuffle_merge_percent;
-    let files = (plain / at_once).ceil().max(1.0);
-    let passes = if files > f64::from(config.sort_factor) { 2.0 } else { 1.0 };
+    let plain = plain_input(spec, input);
+    let Merges { at_once, after, .. } = Merges::of(config, plain);
     // What is in memory at the end goes to disk first.
     let left = plain.min(at_once);
-    let cpu = costs.merge * (left + (passes - 1.0) * plain) + costs.reduce * plain;
+    let cpu = costs.merge * (left + after * plain) + costs.reduce * plain;
     let set_up = config.task_overhead_cpu.as_secs_f64() * (1.0 - SET_UP_SHARE);
-    let from_disk = if input * cluster.reduce_slots > cluster.cache { input / cluster.read } else { 0.0 };
-    Work { delay: 0.0, cpu: (set_up + cpu) / cluster.speed, disk: from_disk, link: 0.0 }
+    // What the page cache does not hold is read for each pass, and written by all but the last.
+    let beyond = (input - cluster.cache / beside(cluster, spec)).max(0.0);
+    let disk = beyond * ((1.0 + after) / cluster.read + after / cluster.write);
+    Work { delay: 0.0, cpu: (set_up + cpu) / cluster.speed, disk, link: 0.0 }
+}
+
+/// The files of a reducer that merged its input in memory (`MergeManagerImpl`).
+#[derive(Clone, Copy, Debug)]
+struct Merges {
+    /// Bytes that are merged in memory at once.
+    at_once: f64,
+    /// Times that the input is merged on disk while it comes (`OnDiskMerger`, of twice as many files as one merge takes
+    /// but one), and after that until one merge takes what is left.
+    during: f64,
+    after: f64,
+}
+
+impl Merges {
+    fn of(config: &MapReduceConfig, plain: f64) -> Self {
+        let memory = config.reduce_heap.get() as f64 * config.shuffle_buffer_percent;
+        let at_once = memory * config.shuffle_merge_percent;
+        let files = (plain / at_once).ceil().max(1.0);
+        let factor = f64::from(config.sort_factor.max(2));
+        let at_end = files.min(2.0 * factor - 1.0);
+        // A merge of `factor` files leaves `factor - 1` fewer.
+        let during = factor / (factor - 1.0) * (files - at_end) / files;
+        let after = if at_end > factor { (at_end - factor + 1.0) / at_end } else { 0.0 };
+        Self { at_once, during, after }
+    }
+}
+
+/// Bytes of a reducer's input without compression.
+fn plain_input(spec: &JobSpec, input: f64) -> f64 {
+    spec.compression.map.as_ref().map_or(input, |codec| input / codec.ratio.max(1e-9))
+}
+
+/// How many of the reducers are on a node at once, where they are spread evenly.
+fn beside(cluster: &Cluster, spec: &JobSpec) -> f64 {
+    (f64::from(spec.reducers) / cluster.workers).ceil().clamp(1.0, cluster.reduce_slots)
+}
+
+/// Seconds of a reducer to take in its input: fetchers check what comes, one thread merges in memory, one on disk, and
+/// the disks have what the page cache does not hold.
+fn intake(config: &MapReduceConfig, cluster: &Cluster, spec: &JobSpec, input: f64) -> f64 {
+    let costs = &spec.workload.costs;
+    let plain = plain_input(spec, input);
+    let merges = Merges::of(config, plain);
+    let fetch = costs.fetch * input / f64::from(config.parallel_copies).min(cluster.cores).max(1.0);
+    let in_memory = costs.merge * (plain - merges.at_once).max(0.0);
+    let on_disk = costs.merge * plain * merges.during;
+    let cpu = fetch.max(in_memory).max(on_disk) / cluster.speed;
+    let on_node = beside(cluster, spec);
+    let spilled = if plain > merges.at_once { input } else { 0.0 };
+    let written = (spilled * (1.0 + merges.during) - cluster.dirty / on_node).max(0.0);
+    let read = (input - cluster.cache / on_node).max(0.0) * merges.during;
+    cpu.max((written / cluster.write + read / cluster.read) * (on_node / cluster.disks))
 }
 
 /// Adds what each of so many tasks writes to HDFS: to disks, over its own link once, and into others' links.
+///
+/// A writer's node has the first replica of all that it writes, the other replicas are spread over the cluster. Disks
+/// make writers wait for what exceeds the dirty pages that memory may hold (`vm.dirty_ratio`).
 fn with_writes(work: Work, cluster: &Cluster, (bytes, replicas): (f64, f64), tasks: f64) -> Work {
-    let behind = bytes * replicas * cluster.map_slots > cluster.dirty;
     let on_node = (tasks / cluster.workers).ceil().max(1.0);
-    let forwarded = if replicas > 1.0 { ((replicas - 1.0) * tasks / cluster.workers / on_node).max(1.0) } else { 0.0 };
+    let others = (replicas - 1.0).max(0.0) * tasks / cluster.workers;
+    let forwarded = if replicas > 1.0 { (others / on_node).max(1.0) } else { 0.0 };
+    let behind = (bytes * (on_node + others) - cluster.dirty).max(0.0);
     Work {
-        disk: work.disk + if behind { bytes * replicas / cluster.write } else { 0.0 },
+        disk: work.disk + behind / on_node / cluster.write / (cluster.disks / on_node).max(1.0),
         link: work.link + bytes * forwarded / cluster.rate,
         ..work
     }
+}
+
+/// How many maps read from one other node at the end, where most do.
+///
+/// With one replica the node that has most blocks is left with what it has beyond its part, when the others are done
+/// with theirs. With `r` replicas on `W` nodes: the scheduler passes `c c r / W` offers where `c` maps are left that name
+/// `c r` places (`RegularContainerAllocator.getLocalityWaitFactor`), and one offer in `W / (c r)` is local, so the last
+/// `c = (W / r)^(2/3)` are taken anywhere.
+fn remote_readers(maps: f64, workers: f64, replicas: f64) -> f64 {
+    if replicas >= workers {
+        return 0.0;
+    }
+    let left = libm::cbrt(workers / replicas * (workers / replicas)).min(maps) * (1.0 - replicas / workers);
+    let beyond = if replicas < 2.0 { fullest(maps, workers) - maps / workers } else { 0.0 };
+    beyond.max(fullest(left, workers))
 }
 
 /// The largest share of a reducer over the mean.

@@ -60,34 +60,42 @@ impl Drawn {
     }
 }
 
-/// The mean lies within a fifth of the simulated time for most of random scenarios, and nearer than mean value analysis.
-/// `cargo test -p estimate --release -- --ignored --nocapture` has 200 of them, and prints the share.
-fn shares(count: usize) -> (f64, f64) {
-    let mut drawn = Drawn(1);
-    let near = |estimate: f64, time: f64| f64::from(u8::from((estimate / time - 1.0).abs() <= 0.2));
-    let (mut ours, mut rival) = (0.0, 0.0);
+/// Shares of random scenarios whose simulated time the mean misses by a fifth at the most, mean value analysis does, and
+/// the bounds hold.
+fn shares(seed: u64, count: usize) -> [f64; 3] {
+    let mut drawn = Drawn(seed);
+    let near = |estimate: f64, time: f64| (estimate / time - 1.0).abs() <= 0.2;
+    let mut shares = [0.0; 3];
     for _ in 0..count {
         let scenario = scenario(&drawn.scenario());
         let job = estimate::estimate(&scenario).expect("it has a closed form").remove(0);
-        let time = simulated(&scenario);
-        ours += near(job.total().mean, time) / count as f64;
-        rival += near(job.mva, time) / count as f64;
+        let (total, time) = (job.total(), simulated(&scenario));
+        let found = [near(total.mean, time), near(job.mva, time), total.least <= time && time <= total.most];
+        for (share, found) in shares.iter_mut().zip(found) {
+            *share += f64::from(u8::from(found)) / count as f64;
+        }
     }
-    (ours, rival)
+    shares
 }
 
 #[test]
 fn most_of_a_few_random_scenarios_are_near() {
-    let (ours, rival) = shares(20);
-    assert!(ours >= 0.7 && ours >= rival, "{ours}, by mean value analysis {rival}");
+    let [ours, rival, _] = shares(1, 20);
+    assert!(ours >= 0.8 && ours >= rival, "{ours}, by mean value analysis {rival}");
 }
 
+/// The model was mended after a look at its misses of seeds 1 to 3; of seed 2026 nobody looked at any.
+/// `cargo test -p estimate --release -- --ignored --nocapture` prints the shares.
 #[test]
-#[ignore = "200 simulations: minutes without optimisation"]
+#[ignore = "800 simulations: minutes without optimisation"]
 fn the_share_of_random_scenarios_that_are_near() {
-    let (ours, rival) = shares(200);
-    println!("within 20 %: {:.1} % of 200, by mean value analysis {:.1} %", 100.0 * ours, 100.0 * rival);
-    assert!(ours >= 0.7, "{ours}");
+    for seed in [1, 2, 3, 2026] {
+        let [ours, rival, bounded] = shares(seed, 200).map(|share| 100.0 * share);
+        println!(
+            "seed {seed}: within 20 % {ours:.1} % of 200, by mean value analysis {rival:.1} %; in bounds {bounded:.1} %"
+        );
+        assert!(ours >= 80.0, "seed {seed}: {ours} %");
+    }
 }
 
 /// 12 maps of 64 MiB on four nodes with a core each and 3 places: each node computes its three side by side, so
