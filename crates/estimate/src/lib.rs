@@ -12,6 +12,7 @@ mod job;
 mod json;
 mod machine;
 pub mod mva;
+mod work;
 
 pub use json::to_json;
 
