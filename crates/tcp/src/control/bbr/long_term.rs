@@ -106,7 +106,7 @@ impl LongTerm {
         let rate = delivered / length.as_ps() as f64;
         let difference = (rate - self.rate).abs();
         if self.rate > 0.0 && (difference <= SAME_SHARE * self.rate || difference <= SAME_RATE) {
-            self.rate = (self.rate + rate) / 2.0;
+            self.rate = f64::midpoint(self.rate, rate);
             self.policed = true;
             self.rounds = 0;
         } else {
