@@ -519,6 +519,7 @@ Key: TypeAlias = Literal[
     "storage.write",
     "tcp",
     "tcp.abc-limit",
+    "tcp.bbr-rule",
     "tcp.control",
     "tcp.count-options",
     "tcp.cubic-beta",

@@ -68,8 +68,8 @@ pub use spark::{Spark, SparkAttempt, SparkEnd, SparkExecutor, SparkFormat, Spark
 pub use spark_yarn::{SparkDeployMode, SparkYarn};
 pub use stripe::{StreamCount, StreamCoupling, StreamPolicy, StreamScheduler, Stripe};
 pub use tcp::{
-    Control, CubicRule, HyStart, IdleRule, IncreaseRule, Recovery, ReductionBase, RtoEstimator, ScalableRule, Tcp,
-    TcpOfNode,
+    BbrRule, Control, CubicRule, HyStart, IdleRule, IncreaseRule, Recovery, ReductionBase, RtoEstimator, ScalableRule,
+    Tcp, TcpOfNode,
 };
 pub use traffic::{GivenCoflow, GivenFlow, SizeKind, SizePoint, Sizes, Traffic, TrafficKind};
 pub use wifi::{

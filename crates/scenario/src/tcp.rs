@@ -112,6 +112,17 @@ choice! {
 }
 
 choice! {
+    /// Whose BBR.
+    pub enum BbrRule {
+        /// Linux: segments leave in groups of a millisecond, paced a hundredth below the bandwidth; cwnd is even, with
+        /// room for acknowledgements that come in lumps; a path that loses a fifth at a steady rate counts as policed.
+        Linux = "linux",
+        /// draft-cardwell-iccrg-bbr-congestion-control-00, and ns-3: every segment is spaced.
+        Draft = "draft",
+    }
+}
+
+choice! {
     /// Which windows of Scalable TCP grow and shrink in proportion.
     pub enum ScalableRule {
         /// Linux: below 100 segments cwnd grows as Reno's; every loss and timeout takes an eighth.
@@ -145,6 +156,8 @@ section! {
         vegas_beta: u32 = 3, 0..=10_000;
         /// With `vegas`: slow start ends when more segments than this are queued in the network.
         vegas_gamma: u32 = 1, 0..=10_000;
+        /// With `bbr`: whose.
+        bbr_rule: BbrRule = BbrRule::Linux;
         /// With `scalable`: which windows grow and shrink in proportion.
         scalable_rule: ScalableRule = ScalableRule::Linux;
         /// Selective acknowledgement (RFC 2018).

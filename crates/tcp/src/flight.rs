@@ -27,6 +27,8 @@ pub(crate) struct Flight {
     delivered: u64,
     delivered_at: Time,
     first_sent_at: Time,
+    /// When the last segment left, new or again.
+    left_at: Time,
     /// C.app_limited: deliveries up to here were application-limited; 0 for none.
     app_limited_until: u64,
     sample: Sample,
@@ -52,6 +54,7 @@ impl Flight {
         if self.records_nothing {
             return;
         }
+        self.left_at = now;
         if idle {
             self.first_sent_at = now;
             self.delivered_at = now;
@@ -72,6 +75,7 @@ impl Flight {
     }
     /// `start..end` is retransmitted.
     pub fn on_retransmit(&mut self, now: Time, start: u64, end: u64) {
+        self.left_at = now;
         let first = self.records.partition_point(|record| record.end <= start);
         let mut from = if first == 0 { self.start } else { self.records[first - 1].end };
         for record in self.records.iter_mut().skip(first).take_while(|record| {
@@ -86,6 +90,10 @@ impl Flight {
             record.app_limited = self.app_limited_until > 0;
             record.retransmitted = true;
         }
+    }
+    /// When the last segment left, if segments are recorded.
+    pub fn left_at(&self) -> Time {
+        self.left_at
     }
     /// When the first segment in flight was last sent.
     pub fn first_sent_at(&self) -> Option<Time> {

@@ -138,7 +138,8 @@ impl Endpoint {
     #[inline]
     fn report_delivery(&mut self, now: Time, pipe_before: u64) {
         let tx = &mut self.tx;
-        let Some(flight) = self.special.flight() else { return };
+        let Some(special) = self.special.written() else { return };
+        let Some(flight) = special.flight.as_deref_mut() else { return };
         let pipe = tx.pipe();
         flight.on_ack(now, tx.una);
         let mut delivery = flight.take_delivery(self.rtt.min());
@@ -146,6 +147,7 @@ impl Endpoint {
         delivery.newly_lost = tx.repair.written().map_or(0, |repair| repair.board.take_lost());
         delivery.prior_pipe = pipe_before;
         delivery.pipe = pipe;
+        delivery.departure = special.pacing.next;
         self.control.on_delivery(&mut tx.window, &delivery);
     }
     #[inline]

@@ -455,6 +455,10 @@ impl Endpoint {
             return true;
         }
         if self.tx.window.pace_ps_per_byte > 0.0 && now < self.special.pacing.next {
+            let together = self.special.flight.as_ref().is_some_and(|flight| flight.left_at() == now);
+            if together && self.special.pacing.left > 0 {
+                return false;
+            }
             self.special.pacing.wake = self.special.pacing.next;
             return true;
         }
@@ -515,9 +519,8 @@ impl Endpoint {
             repair.counted_pipe = repair.counted_pipe.saturating_add(len);
         }
         if tx.window.pace_ps_per_byte > 0.0 {
-            let gap = f64::from(len) * tx.window.pace_ps_per_byte;
-            let pacing = &mut self.special.pacing;
-            pacing.next = now.max(pacing.next).saturating_add(Time::from_ps(gap as u64));
+            let gap = Time::from_ps((f64::from(len) * tx.window.pace_ps_per_byte) as u64);
+            self.special.pacing.take(now, gap, tx.window.pace_group);
         }
         self.send_segment(now, start, len, flags, out);
     }

@@ -27,17 +27,31 @@ pub(crate) struct Pacing {
     pub next: Time,
     /// When the endpoint wakes: at `next` if a segment waits for pacing, or at RACK's next deadline.
     pub wake: Time,
+    /// Segments that may leave together with the last one.
+    pub left: u16,
 }
 
 impl Pacing {
-    const NONE: Self = Self { next: Time::ZERO, wake: Time::MAX };
+    const NONE: Self = Self { next: Time::ZERO, wake: Time::MAX, left: 0 };
 
+    /// A segment leaves that takes `gap` at the pace; `group` as in [`Window::pace_group`].
+    pub fn take(&mut self, now: Time, gap: Time, group: u16) {
+        if now < self.next {
+            self.left = self.left.saturating_sub(1);
+            self.next = self.next.saturating_add(gap);
+            return;
+        }
+        // Linux's credit for what the clock or the window has held (`tcp_update_skb_after_send`).
+        let credit = now.saturating_sub(self.next).min(gap * u64::from(group) / 2);
+        self.left = group.saturating_sub(1);
+        self.next = now.saturating_add(gap).saturating_sub(credit);
+    }
     fn is_idle(&self) -> bool {
         self.next == Time::ZERO && self.wake == Time::MAX
     }
 }
 
-const _: () = assert!(size_of::<Special>() <= 48);
+const _: () = assert!(size_of::<Special>() <= 56);
 
 impl Blank for Special {
     const BLANK: &'static Self = &Self::NONE;

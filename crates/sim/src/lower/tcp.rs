@@ -1,8 +1,8 @@
 //! TCP's settings.
 
 use scenario::{
-    Control, CubicRule, HyStart, IdleRule, IncreaseRule, Recovery, ReductionBase, RtoEstimator, ScalableRule, Scenario,
-    Tcp,
+    BbrRule, Control, CubicRule, HyStart, IdleRule, IncreaseRule, Recovery, ReductionBase, RtoEstimator, ScalableRule,
+    Scenario, Tcp,
 };
 use tcp::control::{CubicParameters, HyStartBounds, VegasParameters};
 use transport::OwnTcp;
@@ -30,7 +30,10 @@ fn config(scenario: &Scenario, tcp: &Tcp) -> tcp::Config {
         Control::NewReno | Control::SackReno => tcp::control::ControlKind::Reno,
         Control::Vegas => tcp::control::ControlKind::Vegas,
         Control::Cubic => tcp::control::ControlKind::Cubic,
-        Control::Bbr => tcp::control::ControlKind::Bbr,
+        Control::Bbr => match tcp.bbr_rule {
+            BbrRule::Linux => tcp::control::ControlKind::Bbr,
+            BbrRule::Draft => tcp::control::ControlKind::BbrDraft,
+        },
         Control::Dctcp => tcp::control::ControlKind::Dctcp,
         Control::Tahoe => tcp::control::ControlKind::Tahoe,
         Control::Westwood => tcp::control::ControlKind::Westwood,

@@ -17,7 +17,7 @@ mod tahoe;
 mod vegas;
 mod westwood;
 
-pub use bbr::Bbr;
+pub use bbr::{Bbr, BbrRule};
 pub use coupled::{Coupled, Coupling, Subflow, Weights};
 pub use cubic::{Cubic, CubicParameters, CubicRule};
 pub use dctcp::Dctcp;
@@ -42,6 +42,9 @@ pub struct Window {
     pub ssthresh: u64,
     /// Pacing: picoseconds between the starts of two segments, per byte of payload; 0 for no pacing.
     pub pace_ps_per_byte: f64,
+    /// Pacing as Linux's: this many segments leave together, and what leaves late is followed up to half a group sooner.
+    /// 0 spaces every segment.
+    pub pace_group: u16,
     /// Payload of a full segment in bytes (SMSS).
     pub mss: u32,
     /// Slow start still at cwnd = ssthresh ([`Config::start_at_ssthresh`]).
@@ -52,7 +55,7 @@ impl Window {
     /// The initial window: ssthresh unknown, no pacing.
     pub fn new(mss: u32, segments: u32) -> Self {
         let cwnd = u64::from(mss) * u64::from(segments);
-        Self { cwnd, ssthresh: u64::MAX, pace_ps_per_byte: 0.0, mss, start_at_ssthresh: false }
+        Self { cwnd, ssthresh: u64::MAX, pace_ps_per_byte: 0.0, pace_group: 0, mss, start_at_ssthresh: false }
     }
     /// In slow start.
     pub fn slow_start(&self) -> bool {
@@ -127,6 +130,8 @@ pub struct Delivery {
     pub prior_pipe: u64,
     /// Bytes in flight after it.
     pub pipe: u64,
+    /// When pacing lets the next segment go.
+    pub departure: Time,
 }
 
 /// A congestion control.
@@ -201,8 +206,10 @@ pub enum ControlKind {
     Vegas,
     /// CUBIC (RFC 9438).
     Cubic,
-    /// BBR, version 1.
+    /// BBR, version 1, by [`BbrRule::Linux`].
     Bbr,
+    /// BBR by [`BbrRule::Draft`].
+    BbrDraft,
     /// DCTCP (RFC 8257); it turns ECN on.
     Dctcp,
     /// Tahoe (Jacobson 1988).
@@ -245,7 +252,8 @@ impl AnyControl {
             ControlKind::Reno => Self::Reno(Reno::new(config.increase)),
             ControlKind::Vegas => Self::Vegas(Box::new(Vegas::new(config.vegas))),
             ControlKind::Cubic => Self::Cubic(Cubic::new(&config.cubic)),
-            ControlKind::Bbr => Self::Bbr(Box::default()),
+            ControlKind::Bbr => Self::Bbr(Box::new(Bbr::new(BbrRule::Linux))),
+            ControlKind::BbrDraft => Self::Bbr(Box::new(Bbr::new(BbrRule::Draft))),
             ControlKind::Dctcp => Self::Dctcp(Box::default()),
             ControlKind::Tahoe => Self::Tahoe(Tahoe::default()),
             ControlKind::Westwood => Self::Westwood(Box::default()),

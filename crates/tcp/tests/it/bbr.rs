@@ -1,9 +1,10 @@
 //! BBR: its model and its states, step by step against draft-cardwell-iccrg-bbr-congestion-control-00, and on a path
-//! whose bandwidth and delay are known.
+//! whose bandwidth and delay are known; what Linux adds, against a Linux host. Its policer detection is tested beside
+//! its code, and by sixteen flows in `docs/fidelity.md`.
 
 use crate::support::control::{MSS, window};
 use crate::support::{Side, Wire, plain};
-use tcp::control::{Bbr, Control, ControlKind, Delivery, Window};
+use tcp::control::{Bbr, BbrRule, Control, ControlKind, Delivery, Window};
 use tcp::{Config, Endpoint};
 use units::{BitRate, Bytes, Time};
 
@@ -23,7 +24,10 @@ struct Rounds {
 
 impl Rounds {
     fn new() -> Self {
-        let (mut bbr, mut w) = (Bbr::default(), window(10, true));
+        Self::by(BbrRule::Draft)
+    }
+    fn by(rule: BbrRule) -> Self {
+        let (mut bbr, mut w) = (Bbr::new(rule), window(10, true));
         bbr.on_connected(&mut w, Time::ZERO, Some(RTT));
         Self { bbr, w, now: Time::ZERO, delivered: 0, pipe: 2000 * SMSS, app_limited: false }
     }
@@ -42,6 +46,7 @@ impl Rounds {
             prior_pipe: self.pipe,
             pipe: self.pipe,
             newly_lost: 0,
+            departure: Time::ZERO,
         };
         self.delivered += newly;
         self.bbr.on_delivery(&mut self.w, &delivery);
@@ -159,12 +164,79 @@ fn recovery_conserves_packets_and_gives_the_window_back() {
     assert!(rounds.w.cwnd >= before, "{} {before}", rounds.w.cwnd);
 }
 
+// === Linux's additions ===
+
+/// One flow of a Linux 6.18 host at 10 Mbit/s and 40 ms, with 1,448 bytes a segment, as `ss -ti` saw it: bandwidth in
+/// bit/s, gain and pacing rate.
+#[test]
+fn linux_paces_a_hundredth_below_the_bandwidth() {
+    for (bandwidth, gain, expected) in [
+        (9_568_392.0, 1.0, 9_472_712.0),
+        (9_662_984.0, 1.0, 9_566_360.0),
+        (9_573_920.0, 1.25, 11_847_720.0),
+        (9_565_632.0, 0.75, 7_102_480.0),
+    ] {
+        let mut rounds = Rounds::by(BbrRule::Linux);
+        let rate: f64 = bandwidth / 8.0;
+        rounds.pipe = 0;
+        for _ in 0..6 {
+            rounds.round(rate);
+        }
+        // The probing phase ends, and so does not the draining one before its time.
+        rounds.pipe = 2000 * SMSS;
+        let found = (0..30).any(|_| {
+            rounds.now += Time::from_ms(1);
+            (rounds.round(rate) * 8.0 - expected).abs() < 20.0
+        });
+        assert!(found, "{expected} at a gain of {gain}");
+    }
+}
+
+/// There ssthresh is 40, the segments in flight at which Drain ends (`bbr_check_drain`): 9,571,848 bit/s and 40.329 ms
+/// are 33.3 segments, 34 whole ones; three groups of two; an even number.
+#[test]
+fn linux_drains_to_whole_segments_and_three_groups() {
+    for (pipe, drained) in [(41, false), (40, true)] {
+        let (mut bbr, mut w) = (Bbr::new(BbrRule::Linux), Window::new(1448, 10));
+        let rtt = Time::from_us(40_329);
+        bbr.on_connected(&mut w, Time::ZERO, Some(rtt));
+        let rate = 9_571_848.0 / 8.0 / 1e12;
+        let mut delivery = Delivery { rate: Some(rate), rtt: Some(rtt), pipe: 70 * 1448, ..Delivery::default() };
+        for _ in 0..6 {
+            delivery.now += rtt;
+            delivery.prior_delivered = Some(delivery.delivered);
+            delivery.newly_delivered = 33 * 1448;
+            delivery.delivered += delivery.newly_delivered;
+            bbr.on_delivery(&mut w, &delivery);
+        }
+        let draining = 1e12 / w.pace_ps_per_byte;
+        (delivery.pipe, delivery.prior_pipe) = (pipe * 1448, pipe * 1448);
+        bbr.on_delivery(&mut w, &delivery);
+        assert_eq!(1e12 / w.pace_ps_per_byte > 1.5 * draining, drained, "{pipe}");
+    }
+}
+
+/// 2.4 MB/s are two segments of a thousand bytes in 1/1024 s.
+#[test]
+fn linux_sends_groups_of_a_millisecond() {
+    let config = Config { control: ControlKind::Bbr, ..plain() };
+    let mut wire = Wire::new(&config, &config, Time::from_ms(20)).bottleneck(RATE, 2000);
+    wire.with(Side::Client, Endpoint::open);
+    wire.write(Side::Client, 1 << 40);
+    wire.run_until(Time::from_secs(3));
+    let from = wire.log.len();
+    wire.run_until(Time::from_secs(4));
+    let sent: Vec<Time> = wire.log[from..].iter().filter(|s| s.from == Side::Client).map(|s| s.at).collect();
+    let groups = sent.chunk_by(|a, b| a == b).map(<[Time]>::len).collect::<Vec<_>>();
+    assert!(groups[1..groups.len() - 1].iter().all(|group| *group == 2), "{groups:?}");
+}
+
 // === On a path ===
 
 const RATE: BitRate = BitRate::from_mbps(20);
 
 fn path(delay: Time, seconds: u64) -> Wire {
-    let config = Config { control: ControlKind::Bbr, ..plain() };
+    let config = Config { control: ControlKind::BbrDraft, ..plain() };
     let mut wire = Wire::new(&config, &config, delay).bottleneck(RATE, 2000);
     wire.keep_log = false;
     wire.with(Side::Client, Endpoint::open);
@@ -235,7 +307,7 @@ fn every_ten_seconds_the_window_shrinks_to_four_segments() {
 
 #[test]
 fn pacing_spreads_the_segments() {
-    let config = Config { control: ControlKind::Bbr, ..plain() };
+    let config = Config { control: ControlKind::BbrDraft, ..plain() };
     let mut wire = Wire::new(&config, &config, Time::from_ms(20)).bottleneck(RATE, 2000);
     wire.with(Side::Client, Endpoint::open);
     wire.write(Side::Client, 1 << 40);

@@ -106,7 +106,7 @@ fn congestion_avoidance_begins_as_in_ns_2s_copy_of_linux() {
 }
 
 /// Blocks are written on a clock, also while duplicates are counted, in recoveries and after timeouts (`ns2/open.tcl`):
-/// to the millisecond, timeout and retransmission.
+/// to the millisecond, timeout and retransmission. In the last 24 vectors up to twenty are lost in a row.
 #[test]
 fn what_is_written_meanwhile_is_sent_as_ns_2_sends_it() {
     let mut all = [0, 0];
@@ -129,5 +129,5 @@ fn what_is_written_meanwhile_is_sent_as_ns_2_sends_it() {
         assert_eq!([f64::from(counters.timeouts), counters.retransmissions as f64], [7, 8].map(number), "{line}");
         all[usize::from(fields[0] == "NewReno")] += 1;
     }
-    assert_eq!(all, [100, 60]);
+    assert_eq!(all, [124, 60]);
 }

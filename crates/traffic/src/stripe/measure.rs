@@ -131,7 +131,7 @@ impl Session {
         totals.law = match world.tcp.control {
             ControlKind::Cubic => Law::Cubic,
             ControlKind::Reno => Law::Reno,
-            ControlKind::Bbr => Law::Bbr,
+            ControlKind::Bbr | ControlKind::BbrDraft => Law::Bbr,
             _ => Law::Unknown,
         };
         let path = Path {

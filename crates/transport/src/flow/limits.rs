@@ -97,7 +97,7 @@ fn mean_window(config: &Config, loss: f64, rtt: f64) -> f64 {
         // Without a queue, cwnd grows by gamma alpha segments per round trip, gamma = 0.5.
         ControlKind::Fast { alpha } => aimd(0.5 * f64::from(alpha.max(1)), 0.5),
         // BBR does not look at losses. Westwood+ sets the window to the product of its estimates, which is what it had.
-        ControlKind::Bbr | ControlKind::Westwood => f64::INFINITY,
+        ControlKind::Bbr | ControlKind::BbrDraft | ControlKind::Westwood => f64::INFINITY,
     }
 }
 

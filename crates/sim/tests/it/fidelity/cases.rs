@@ -157,7 +157,7 @@ fn transport(name: &str) -> Option<(&'static str, SetUp)> {
         "Linux-cubic" | "Cubic" => ("CUBIC", |tcp| linux(tcp, ControlKind::Cubic)),
         "Linux-westwood" | "Westwood+" => ("Westwood+", |tcp| linux(tcp, ControlKind::Westwood)),
         "Vegas" => ("Vegas", |tcp| tcp.control = ControlKind::Vegas),
-        "Bbr" => ("BBR", |tcp| linux(tcp, ControlKind::Bbr)),
+        "Bbr" => ("BBR", |tcp| linux(tcp, ControlKind::BbrDraft)),
         "Dctcp" => ("DCTCP", |tcp| {
             linux(tcp, ControlKind::Dctcp);
             // ns-3 alone has it, by the later rule.
