@@ -63,6 +63,24 @@ impl Default for Queue {
 }
 
 impl Queue {
+    /// Behind those that are as old: what was cut from an old extent, or not written after all, keeps its age.
+    fn push_by_age(&mut self, slots: &mut [Extent], slot: u32) {
+        let since = slots[slot as usize].since;
+        let mut before = self.last;
+        while let Some(extent) = slots.get(before as usize).filter(|extent| extent.since > since) {
+            before = extent.before;
+        }
+        let behind = slots.get(before as usize).map_or(self.first, |extent| extent.behind);
+        (slots[slot as usize].before, slots[slot as usize].behind) = (before, behind);
+        match slots.get_mut(before as usize) {
+            Some(extent) => extent.behind = slot,
+            None => self.first = slot,
+        }
+        match slots.get_mut(behind as usize) {
+            Some(extent) => extent.before = slot,
+            None => self.last = slot,
+        }
+    }
     fn push(&mut self, slots: &mut [Extent], slot: u32) {
         (slots[slot as usize].before, slots[slot as usize].behind) = (self.last, NONE);
         match slots.get_mut(self.last as usize) {
@@ -186,7 +204,7 @@ impl Cache {
         self.end_write(extent, State::Clean);
     }
 
-    /// An extent is not on disk after all.
+    /// An extent is not on disk after all: it is written back before those that are younger.
     pub fn not_written(&mut self, extent: WriteBack) {
         self.end_write(extent, State::Dirty);
     }
@@ -206,7 +224,7 @@ impl Cache {
                 self.unwritten -= found.end - start;
                 clean.push(slots, slot);
             } else {
-                dirty[found.disk as usize].push(slots, slot);
+                dirty[found.disk as usize].push_by_age(slots, slot);
             }
         }
     }
@@ -274,7 +292,7 @@ impl Cache {
                 if self.dirty.len() <= disk as usize {
                     self.dirty.resize_with(disk as usize + 1, Queue::default);
                 }
-                self.dirty[disk as usize].push(&mut self.slots, slot);
+                self.dirty[disk as usize].push_by_age(&mut self.slots, slot);
             }
             State::Writing => {}
         }

@@ -2,13 +2,15 @@
 //! home once the home is ready for another reason or for its planned window (Narayanan, Donnelly, Rowstron, FAST 2008).
 //!
 //! [`crate::power::OffloadLog`] has the rule of durability and says what is to be done. HDFS keeps at most one replica
-//! of a block on a machine, so no other disk of the machine is a home of the same write. Blocks are written once: what
-//! is written again goes home in the order of the log.
+//! of a block on a machine, so no other disk of the machine is a home of the same write.
+//!
+//! Writes to the same place come home in their order: what overlaps bytes that a log has follows them into that log, even
+//! if its home is ready, and logs are emptied oldest first. What a failed disk had in its log does not come home.
 
 use crate::cache::WriteBack;
 use crate::disk::{Op, Request, Stream};
 use crate::power::offload::{Copy, Effect, OffloadLog, Write};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use units::Bytes;
 
 /// The node of streams that are of no node: logs.
@@ -33,6 +35,8 @@ struct Entry {
     on: u32,
     at: Bytes,
     durable: bool,
+    /// It has been read from the log: its home gets it, whatever becomes of the log.
+    read: bool,
 }
 
 /// A step on the way home.
@@ -53,8 +57,8 @@ pub(crate) struct Offloading {
     effects: Vec<Effect>,
     next: Write,
     entries: BTreeMap<Write, Entry>,
-    /// Durable entries by where their bytes belong; of the same place the newest.
-    places: BTreeMap<(Stream, u64), Write>,
+    /// Durable bytes by where they belong and begin: where they end, and the newest write of them.
+    places: BTreeMap<(Stream, u64), (u64, Write)>,
     /// By disk: where its log ends.
     ends: Vec<Bytes>,
     /// By home: what goes home, and whether its first is on the way.
@@ -98,7 +102,7 @@ impl Offloading {
         self.effects.clear();
         let at = self.ends[on as usize];
         self.ends[on as usize] += extent.bytes;
-        self.entries.insert(write, Entry { extent, home, on, at, durable: false });
+        self.entries.insert(write, Entry { extent, home, on, at, durable: false, read: false });
         Request { op: Op::Write, stream: log_of(on), offset: at, bytes: extent.bytes, tag: tag(Step::Log(write)) }
     }
     /// A log has an extent on its disk: for which home it is, and what memory need not keep as dirty any more.
@@ -106,7 +110,7 @@ impl Offloading {
         let entry = self.entries.get_mut(&write)?;
         entry.durable = true;
         let Entry { extent, home, on, .. } = *entry;
-        self.places.insert((extent.stream, extent.offset.get()), write);
+        self.place(extent, write);
         self.counters[home as usize].logged += extent.bytes;
         self.rule.durable(write, Copy::Log { on, home }, &mut self.effects);
         self.effects.clear();
@@ -117,11 +121,7 @@ impl Offloading {
     pub fn homeward<T>(&mut self, home: u32, tag: impl FnOnce(Step) -> T) -> Option<(u32, Request<T>)> {
         self.rule.awake(home, &mut self.effects);
         let (queue, under_way) = &mut self.homeward[home as usize];
-        let stores = self.effects.drain(..).filter_map(|effect| match effect {
-            Effect::Store(write, Copy::Home(_)) => Some(write),
-            _ => None,
-        });
-        queue.extend(stores);
+        queue.extend(self.effects.drain(..).filter_map(going_home));
         let write = *queue.front().filter(|_| !*under_way)?;
         *under_way = true;
         let Entry { extent, on, at, .. } = *self.entries.get(&write)?;
@@ -129,8 +129,10 @@ impl Offloading {
         Some((on, Request { op: Op::Read, stream: log_of(on), offset: at, bytes: extent.bytes, tag }))
     }
     /// An extent has been read from its log: what its home is to write.
-    pub fn fetched<T>(&self, write: Write, tag: impl FnOnce(Step) -> T) -> Option<(u32, Request<T>)> {
-        let Entry { extent: WriteBack { stream, offset, bytes }, home, .. } = *self.entries.get(&write)?;
+    pub fn fetched<T>(&mut self, write: Write, tag: impl FnOnce(Step) -> T) -> Option<(u32, Request<T>)> {
+        let entry = self.entries.get_mut(&write)?;
+        entry.read = true;
+        let Entry { extent: WriteBack { stream, offset, bytes }, home, .. } = *entry;
         Some((home, Request { op: Op::Write, stream, offset, bytes, tag: tag(Step::Home(write)) }))
     }
     /// The home has an extent on its disk. Its log's copy is discarded.
@@ -139,9 +141,11 @@ impl Offloading {
         self.rule.durable(write, Copy::Home(home), &mut self.effects);
         let discarded = self.effects.drain(..).any(|effect| matches!(effect, Effect::Discard(..)));
         let entry = self.entries.remove(&write).filter(|_| discarded)?;
-        let place = (entry.extent.stream, entry.extent.offset.get());
-        if self.places.get(&place) == Some(&write) {
-            self.places.remove(&place);
+        let (from, to) = span(entry.extent);
+        for (start, _, newest) in self.overlapping(entry.extent.stream, from, to).collect::<Vec<_>>() {
+            if newest == write {
+                self.places.remove(&(entry.extent.stream, start));
+            }
         }
         self.counters[home as usize].returned += entry.extent.bytes;
         let (queue, under_way) = &mut self.homeward[home as usize];
@@ -150,24 +154,45 @@ impl Offloading {
         Some(entry.extent.stream)
     }
 
+    /// The disk whose log has the newest bytes of an extent that are not home.
+    pub fn log_with(&self, extent: WriteBack) -> Option<u32> {
+        let (from, to) = span(extent);
+        let newest = self.overlapping(extent.stream, from, to).map(|(_, _, write)| write).max()?;
+        self.entries.get(&newest).map(|entry| entry.on)
+    }
+    /// Durable bytes that overlap a range of a file: where they begin and end, and their write.
+    fn overlapping(&self, file: Stream, from: u64, to: u64) -> impl Iterator<Item = (u64, u64, Write)> {
+        let before = self.places.range(..(file, from)).next_back().filter(|((other, _), _)| *other == file);
+        let all = before.into_iter().chain(self.places.range((file, from)..(file, to)));
+        all.map(|((_, start), (end, write))| (*start, *end, *write)).filter(move |(_, end, _)| *end > from)
+    }
+    /// Bytes take the place of older ones.
+    fn place(&mut self, extent: WriteBack, write: Write) {
+        let (from, to) = span(extent);
+        for (start, end, older) in self.overlapping(extent.stream, from, to).collect::<Vec<_>>() {
+            self.places.remove(&(extent.stream, start));
+            for (start, end) in [(start, end.min(from)), (start.max(to), end)] {
+                if start < end {
+                    self.places.insert((extent.stream, start), (end, older));
+                }
+            }
+        }
+        self.places.insert((extent.stream, from), (to, write));
+    }
+
     /// Splits a range of a file into what logs have of it and what its own disk has: disk, stream, offset, bytes.
     pub fn split(&self, disk: u32, stream: Stream, (from, bytes): (Bytes, Bytes)) -> Vec<(u32, Stream, Bytes, Bytes)> {
         let file = stream.file();
         let (mut at, end) = (from.get(), (from + bytes).get());
         let mut parts = Vec::new();
         let own = |from: u64, to: u64| (disk, stream, Bytes::new(from), Bytes::new(to - from));
-        let before = self.places.range(..(file, at)).next_back().filter(|((other, _), _)| *other == file);
-        for (&(_, start), write) in before.into_iter().chain(self.places.range((file, at)..(file, end))) {
-            let Some(entry) = self.entries.get(write) else { continue };
-            let stop = (start + entry.extent.bytes.get()).min(end);
-            if stop <= at {
-                continue;
+        for (start, stop, write) in self.overlapping(file, at, end) {
+            let Some(entry) = self.entries.get(&write) else { continue };
+            let (first, stop) = (at.max(start), stop.min(end));
+            if first > at {
+                parts.push(own(at, first));
             }
-            if start > at {
-                parts.push(own(at, start));
-            }
-            let first = at.max(start);
-            let offset = entry.at + Bytes::new(first - start);
+            let offset = entry.at + (Bytes::new(first) - entry.extent.offset);
             parts.push((entry.on, log_of(entry.on), offset, Bytes::new(stop - first)));
             at = stop;
         }
@@ -177,11 +202,11 @@ impl Offloading {
         parts
     }
 
-    /// A disk has failed, with its log. Its log's copies are lost, and nobody brings home what was for it. Extents that
-    /// were on the way into its log are dirty as before, beside their homes.
+    /// A disk has failed, with its log. What its log had is lost but for what has been read from there, and nobody brings
+    /// home what was for it. Extents that were on the way into its log are dirty as before, beside their homes.
     pub fn fail(&mut self, disk: u32) -> Vec<(u32, WriteBack)> {
         let mut again = Vec::new();
-        let gone = |entry: &Entry| entry.home == disk || entry.on == disk;
+        let gone = |entry: &Entry| entry.home == disk || (entry.on == disk && !entry.read);
         for entry in self.entries.values().filter(|entry| gone(entry)) {
             if !entry.durable {
                 again.push((entry.home, entry.extent));
@@ -189,23 +214,41 @@ impl Offloading {
                 self.counters[entry.home as usize].lost += entry.extent.bytes;
             }
         }
-        let homes: BTreeSet<u32> = self.entries.values().filter(|entry| gone(entry)).map(|entry| entry.home).collect();
         self.entries.retain(|_, entry| !gone(entry));
-        self.places.retain(|_, write| self.entries.contains_key(write));
-        for home in homes {
-            self.homeward[home as usize] = (VecDeque::new(), false);
-        }
+        let entries = &self.entries;
+        self.places.retain(|_, (_, write)| entries.get(write).is_some_and(|entry| entry.on != disk));
         // The others are found again as after a crash, by what the disks have.
-        let durable = self.entries.iter().filter(|(_, entry)| entry.durable);
+        let durable = entries.iter().filter(|(_, entry)| entry.durable);
         let found = durable.map(|(write, Entry { on, home, .. })| (*write, Copy::Log { on: *on, home: *home }));
         self.rule = OffloadLog::recover(&found.collect(), &mut self.effects);
-        self.effects.clear();
-        for (write, entry) in self.entries.iter().filter(|(_, entry)| !entry.durable) {
+        for (write, entry) in entries.iter().filter(|(_, entry)| !entry.durable) {
             let _ = self.rule.begin(*write, &[(entry.home, false)], &[entry.on], &mut self.effects);
         }
         self.effects.clear();
+        for (home, (queue, under_way)) in (0..).zip(&mut self.homeward) {
+            let first = queue.front().copied();
+            queue.clear();
+            *under_way &= first.is_some_and(|first| entries.contains_key(&first));
+            if first.is_some() {
+                self.rule.awake(home, &mut self.effects);
+                queue.extend(self.effects.drain(..).filter_map(going_home));
+            }
+        }
         again
     }
+}
+
+/// The write that a home is to get.
+const fn going_home(effect: Effect) -> Option<Write> {
+    match effect {
+        Effect::Store(write, Copy::Home(_)) => Some(write),
+        _ => None,
+    }
+}
+
+/// Where an extent begins and ends.
+fn span(extent: WriteBack) -> (u64, u64) {
+    (extent.offset.get(), (extent.offset + extent.bytes).get())
 }
 
 /// The log of a disk, as a file.

@@ -10,7 +10,7 @@ use crate::offloading::{OffloadCounters, Offloading, Step};
 use crate::power::{Cause, Hint, PolicyError, Profile, Settings};
 use crate::powered::StorePower;
 use crate::volume::{Volume, VolumeSpec};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use units::{Bytes, Time};
 
 /// Counters of the page cache.
@@ -326,10 +326,13 @@ impl<T: Copy> Store<T> {
             let member = member as usize % self.volumes[disk].members();
             power.switch(now, (disk, member), false);
         }
+        self.admit(now);
+        self.write_back(now);
         self.settle(now);
         unanswered
     }
     fn lose_member(&mut self, now: Time, disk: usize, member: u32) -> Option<Vec<T>> {
+        let asked = self.readers_of(disk);
         if self.touch(disk).fail_member(now, member) {
             return None;
         }
@@ -342,8 +345,8 @@ impl<T: Copy> Store<T> {
         }
         self.cache.drop_disk(disk as u32);
         let mut unanswered = Vec::new();
-        self.waiting.retain(|_, waiting| {
-            let stays = waiting.disk as usize != disk;
+        self.waiting.retain(|id, waiting| {
+            let stays = waiting.disk as usize != disk && !asked.contains(id);
             if !stays {
                 unanswered.push(waiting.request.tag);
             }
@@ -357,6 +360,19 @@ impl<T: Copy> Store<T> {
             stays
         });
         Some(unanswered)
+    }
+    /// Reads of which a volume owes a part: of what only its log has, its readers are those of another disk.
+    fn readers_of(&mut self, disk: usize) -> BTreeSet<u64> {
+        let mut readers = BTreeSet::new();
+        if self.offloading.is_some() {
+            self.volumes[disk].retain(|request| {
+                if let Job::Read(id) = request.tag {
+                    readers.insert(id);
+                }
+                true
+            });
+        }
+        readers
     }
     /// Whether a volume is gone, so that requests for it would get no answer.
     pub fn is_gone(&self, disk: u32) -> bool {
@@ -466,6 +482,10 @@ impl<T: Copy> Store<T> {
         let WriteBack { stream, offset, bytes } = extent;
         let direct = Request { op: Op::Write, stream, offset, bytes, tag: Job::WriteBack(extent) };
         let (Some(logs), Some(power)) = (&mut self.offloading, &self.power) else { return (home, direct) };
+        if let Some(on) = logs.log_with(extent) {
+            // Older bytes of the place come home before these.
+            return (on as usize, logs.begin(extent, home as u32, on, Job::Offload));
+        }
         if !power.is_backup(home) || power.depth(home) == 0 {
             return (home, direct);
         }

@@ -244,3 +244,105 @@ fn what_a_failed_disk_had_in_its_log_is_told() {
     assert_eq!(moved(&store, 1).1, Bytes::from_mb(30));
     assert_eq!(store.power().unwrap().disk(1).wakes(Depth::Standby)[Cause::Write.kind()], 1);
 }
+
+/// The log's disk fails at 80.1 s, with the first 20 MB half way into its log. They are 30 s old, so they wake their home
+/// at once, and are written when it is ready, at 90.1 s, in 0.2 s: before what is younger, whose 30 s end at 90 s.
+#[test]
+fn what_was_on_the_way_into_a_failed_log_goes_home_before_what_is_younger() {
+    let mut store = machine();
+    run_until(&mut store, S * 50);
+    store.submit(S * 50, 1, of_backup(Op::Write, 1, 0, 20));
+    run_until(&mut store, S * 60);
+    store.submit(S * 60, 1, of_backup(Op::Write, 2, 0, 30));
+    run_until(&mut store, S * 80 + MS * 100);
+    store.fail_member(S * 80 + MS * 100, 0, 0);
+    run_until(&mut store, S * 90 + MS * 300);
+    assert_eq!(wakes(&store), [(S * 80 + MS * 100, Cause::Write)]);
+    assert_eq!((moved(&store, 1).1, store.unwritten()), (Bytes::from_mb(20), Bytes::from_mb(30)));
+    run_until(&mut store, S * 90 + MS * 600);
+    assert_eq!((moved(&store, 1).1, store.unwritten()), (Bytes::from_mb(50), Bytes::ZERO));
+}
+
+/// As above, but all of it is written anew at 80.05 s: the old bytes are not written any more, the new ones at 110.05 s,
+/// when they are 30 s old.
+#[test]
+fn what_was_on_the_way_into_a_failed_log_does_not_overwrite_what_is_younger() {
+    let mut store = machine();
+    run_until(&mut store, S * 50);
+    store.submit(S * 50, 1, of_backup(Op::Write, 1, 0, 20));
+    run_until(&mut store, S * 80 + MS * 50);
+    store.submit(S * 80 + MS * 50, 1, of_backup(Op::Write, 1, 0, 20));
+    run_until(&mut store, S * 80 + MS * 100);
+    store.fail_member(S * 80 + MS * 100, 0, 0);
+    run_until(&mut store, S * 200);
+    assert_eq!(wakes(&store), [(S * 110 + MS * 50, Cause::Write)]);
+    assert_eq!((moved(&store, 1).1, store.unwritten()), (Bytes::from_mb(20), Bytes::ZERO));
+}
+
+/// A log has 100 MB by 81 s, and half of them are written anew at 82 s. A read of 101 s wakes their home: from 111 s the old
+/// ones are on their way there, which takes two seconds. The new ones are 30 s old at 112 s and follow them into the log,
+/// so that the home writes both, the new ones last.
+#[test]
+fn writes_to_the_same_place_come_home_in_their_order() {
+    let mut store = machine();
+    run_until(&mut store, S * 50);
+    store.submit(S * 50, 1, of_backup(Op::Write, 1, 0, 100));
+    run_until(&mut store, S * 82);
+    store.submit(S * 82, 1, of_backup(Op::Write, 1, 25, 50));
+    run_until(&mut store, S * 101);
+    store.submit(S * 101, 1, of_backup(Op::Read, 2, 0, 1));
+    run_until(&mut store, S * 112 + MS * 100);
+    let (old, all, none) = (Bytes::from_mb(100), Bytes::from_mb(150), Bytes::ZERO);
+    assert_eq!(logs(&store), (old, none, old));
+    run_until(&mut store, S * 130);
+    assert_eq!((logs(&store), moved(&store, 1).1), ((all, all, none), all));
+}
+
+/// A log has 20 MB of a file by 80.2 s and the next 20, which overlap them by half, by 112.2 s. Memory is lost. A reader of
+/// all 30 MB gets each byte once, from the log: 0.3 s.
+#[test]
+fn a_reader_finds_the_newest_of_what_logs_have() {
+    let mut store = machine();
+    run_until(&mut store, S * 50);
+    store.submit(S * 50, 1, of_backup(Op::Write, 1, 0, 20));
+    run_until(&mut store, S * 82);
+    store.submit(S * 82, 1, of_backup(Op::Write, 1, 10, 20));
+    run_until(&mut store, S * 120);
+    store.drop_node(S * 120, 0);
+    store.submit(S * 120, 1, of_backup(Op::Read, 1, 0, 30));
+    assert_eq!(run_until(&mut store, S * 150), [(S * 120 + MS * 300, 1)]);
+    assert_eq!((wakes(&store), moved(&store, 0).0), (vec![], Bytes::from_mb(30)));
+}
+
+/// A log's disk fails while a reader waits for what only the log has: the reader hears that it gets no answer.
+#[test]
+fn a_reader_of_a_failed_log_is_told() {
+    let mut store = machine();
+    run_until(&mut store, S * 50);
+    store.submit(S * 50, 1, of_backup(Op::Write, 1, 0, 20));
+    run_until(&mut store, S * 90);
+    store.drop_node(S * 90, 0);
+    store.submit(S * 90, 1, of_backup(Op::Read, 1, 0, 20));
+    run_until(&mut store, S * 90 + MS * 100);
+    assert_eq!(store.fail_member(S * 90 + MS * 100, 0, 0), Some(vec![1]));
+    assert_eq!(run_until(&mut store, S * 150), []);
+}
+
+/// A log's disk fails at 110.2 s. What has been read from it by then, the home being ready at 109.9 s, is on its way there and
+/// arrives; what follows is lost.
+#[test]
+fn what_has_been_read_from_a_failed_log_comes_home() {
+    let mut store = machine();
+    run_until(&mut store, S * 50);
+    store.submit(S * 50, 1, of_backup(Op::Write, 1, 0, 20));
+    store.submit(S * 50, 1, of_backup(Op::Write, 2, 0, 30));
+    run_until(&mut store, S * 99 + MS * 900);
+    store.submit(S * 99 + MS * 900, 1, of_backup(Op::Read, 3, 0, 10));
+    run_until(&mut store, S * 110 + MS * 200);
+    store.fail_member(S * 110 + MS * 200, 0, 0);
+    run_until(&mut store, S * 200);
+    let (counters, owed) = store.offloaded(1).unwrap();
+    let mb = Bytes::from_mb;
+    assert_eq!((counters.logged, counters.returned, counters.lost, owed), (mb(50), mb(20), mb(30), Bytes::ZERO));
+    assert_eq!(moved(&store, 1).1, mb(20));
+}
