@@ -79,6 +79,8 @@ pub(crate) struct Array<T> {
     lost: Vec<bool>,
     works: BTreeMap<u64, Work<T>>,
     held: BTreeMap<Stream, Held>,
+    /// Of mirrors, by member: the file that it was last asked for, and the byte that follows there.
+    follows: Vec<Option<(Stream, u64)>>,
     rebuild: Option<Rebuild>,
     rate: BitRate,
     capacity: u64,
@@ -98,6 +100,7 @@ impl<T: Copy> Array<T> {
             lost: vec![false; members as usize],
             works: BTreeMap::new(),
             held: BTreeMap::new(),
+            follows: vec![None; members as usize],
             rebuild: None,
             rate: spec.rebuild,
             capacity: disk.capacity().get(),
@@ -148,12 +151,12 @@ impl<T: Copy> Array<T> {
     fn send(&mut self, now: Time, id: u64, pieces: &[Piece]) {
         let mut reads = Spans::new(self.stripes.members);
         let mut all = Vec::with_capacity(pieces.len());
+        let Some(file) = self.works.get(&id).map(|work| work.stream.file()) else { return };
         for &piece in pieces {
             let spare = self.rebuild.is_some_and(|rebuild| rebuild.member == piece.member);
             match (self.lost[piece.member as usize], piece.write) {
-                // A mirror reads from the member that is the least busy.
                 (_, false) if self.stripes.level == RaidLevel::Raid1 => {
-                    reads.cover(u64::from(self.least_busy(piece.member)), piece.from, piece.to);
+                    reads.cover(u64::from(self.mirror(file, piece)), piece.from, piece.to);
                 }
                 (false, true) => all.push(piece),
                 (true, true) if spare => all.push(piece),
@@ -183,9 +186,15 @@ impl<T: Copy> Array<T> {
         }
     }
 
-    fn least_busy(&self, first: u32) -> u32 {
+    /// Which mirror reads: the one that has just read what lies before, else the one with the least to do, as Linux md's
+    /// `read_balance` has it. So a stream stays on its disk, and two streams do not share one.
+    fn mirror(&mut self, file: Stream, piece: Piece) -> u32 {
         let up = (0..self.disks.len()).filter(|member| !self.lost[*member]);
-        up.min_by_key(|member| self.disks[*member].queued()).map_or(first, |member| member as u32)
+        let goes_on = |member: usize| self.follows[member] == Some((file, piece.from));
+        let best = up.min_by_key(|member| (!goes_on(*member), self.disks[*member].queued()));
+        let member = best.unwrap_or(piece.member as usize);
+        self.follows[member] = Some((file, piece.to));
+        member as u32
     }
 
     /// The members owe nothing more of this work: what follows, or its end.
@@ -300,7 +309,7 @@ impl<T: Copy> Array<T> {
         rebuild.next = now.saturating_add(self.rate.transmission_time(Bytes::new(to - from)));
         let spare = Piece { member: rebuild.member, write: true, from, to };
         let sources = match self.stripes.level {
-            RaidLevel::Raid1 => vec![Piece { member: self.least_busy(0), write: false, from, to }],
+            RaidLevel::Raid1 => vec![Piece { member: 0, write: false, from, to }],
             _ => self.stripes.instead(Piece { write: false, ..spare }),
         };
         // A stream of its own, from the disk's beginning to its end.

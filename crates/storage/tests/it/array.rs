@@ -82,6 +82,33 @@ fn mirrors_share_reads() {
     assert_eq!(finish(&mut store), [(Time::from_ms(100), 0), (Time::from_ms(100), 1)]);
 }
 
+/// A reader with two requests of 1 MB under way, each of which takes 10 ms, stays on one mirror: one positioning of 10 ms
+/// and 200 ms for 20 MB. Two such readers have a mirror each, and are as fast.
+#[test]
+fn a_stream_stays_on_its_mirror() {
+    for readers in [1_u64, 2] {
+        let mut store = array(RaidLevel::Raid1, 2, Time::from_ms(10));
+        let ask = |store: &mut Store<u64>, now, id: u64, number: u64| {
+            store.submit(now, 0, request(Op::Read, id, number * 1_000_000, 1_000_000, number * 2 + id));
+        };
+        for number in 0..2 {
+            for id in 0..readers {
+                ask(&mut store, Time::ZERO, id, number);
+            }
+        }
+        let (mut tags, mut last) = (Vec::new(), Time::ZERO);
+        while store.deadline() < Time::MAX {
+            last = store.deadline();
+            store.on_timer(last, &mut tags);
+            for tag in tags.drain(..).filter(|tag| tag / 2 + 2 < 20) {
+                ask(&mut store, last, tag % 2, tag / 2 + 2);
+            }
+        }
+        let read = |member| store.disk_counters(last, 0, member).read.get() / 1_000_000;
+        assert_eq!((last, read(0), read(1)), (Time::from_ms(210), 20, 20 * (readers - 1)));
+    }
+}
+
 /// Writes that follow one another fill rows together: nothing is read, whatever their length.
 #[test]
 fn the_stripe_cache_fills_rows_of_sequential_writes() {
