@@ -4,7 +4,7 @@ use super::check::Check;
 use super::problem::Problems;
 use super::tree::{Tree, Value};
 use super::{
-    Control, Disk, DiskRole, Fidelity, Generation, Job, JobCodec, Node, PackingKind, RaidLevel, Scenario, Tcp,
+    Control, Disk, DiskRole, Fidelity, Generation, Job, JobCodec, Node, Packing, PackingKind, RaidLevel, Scenario, Tcp,
 };
 use units::{Quantity, Time};
 
@@ -69,6 +69,7 @@ pub(super) fn warn(scenario: &Scenario, tree: &Tree, warnings: &mut Problems) {
         check.compression(&section, job);
         check.uber(&section, job);
         check.input_format(&section, job);
+        check.unused_packing(&section, &job.packing);
         super::job_keys::warn(&mut check, &section, job);
     }
     check.unheeded_by_flows();
@@ -241,6 +242,21 @@ impl Check<'_> {
         for (key, _, codec, _) in idle.into_iter().filter(|(_, set, _, codec)| *set && !compresses(*codec)) {
             let message = format!("it has no effect without a codec in `{codec}`");
             self.says(&format!("{section}.{key}"), message, format!("`{codec} = \"snappy\"`, or leave it out"));
+        }
+    }
+
+    /// What only another kind of packing has.
+    fn unused_packing(&mut self, section: &str, packing: &Packing) {
+        let usual = Packing::default();
+        let keys = [
+            ("split", packing.split != usual.split, PackingKind::Combine),
+            ("part", packing.part != usual.part, PackingKind::Archive),
+            ("block", packing.block != usual.block, PackingKind::Archive),
+            ("changed", packing.changed > usual.changed, PackingKind::Archive),
+        ];
+        for (key, _, kind) in keys.into_iter().filter(|(_, is_set, kind)| *is_set && *kind != packing.kind) {
+            let help = format!("`packing.kind = \"{}\"`, or leave it out", kind.word());
+            self.says(&format!("{section}.packing.{key}"), format!("`{}` has none", packing.kind.word()), help);
         }
     }
 

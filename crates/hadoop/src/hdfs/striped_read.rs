@@ -293,6 +293,14 @@ impl Hdfs {
         }
     }
 
+    /// Of a read by rows: what its application has been told of and has not taken. Nothing more comes before it has.
+    pub fn untaken_row(&self, id: ReadId) -> Option<Bytes> {
+        match self.gathers.get(&id)?.goal {
+            Goal::Reader { at, taken, .. } => Some(at - taken),
+            Goal::Part { .. } => None,
+        }
+    }
+
     /// The application has taken what it was told of.
     pub(super) fn take_gathered(&mut self, ctx: &mut Context, id: ReadId, bytes: Bytes) {
         if let Some(gather) = self.gathers.get_mut(&id)

@@ -333,7 +333,10 @@ impl MapTask {
             // Half a remote reader's window, or what follows would wait for this piece.
             let window = if remote { hdfs.remote_window / 2 } else { hdfs.read_window };
             let least = PIECE.min(env.config.chunk).min(window).min(rest).min(room);
-            if least == Bytes::ZERO || at_hand < least {
+            // The rest of a row is all that comes of a striped block until it is taken.
+            let row = self.reading.and_then(|read| env.hdfs.untaken_row(read));
+            let enough = at_hand >= least || (at_hand > Bytes::ZERO && row.is_some_and(|row| at_hand >= row));
+            if least == Bytes::ZERO || !enough {
                 return;
             }
             if self.taken == Bytes::ZERO {

@@ -19,6 +19,8 @@ fn what_goes_against_expectation_is_said_with_its_place() {
             "3:16",
             "no effect: its maps read files as a whole",
         ),
+        ("[job]\nfiles = 10\npacking = { kind = \"combine\", changed = 0.5 }", "3:41", "`combine` has none"),
+        ("[job]\nfiles = 10\npacking = { kind = \"archive\", split = \"1 MiB\" }", "3:39", "`archive` has none"),
         (
             "[job]\ninput-format = \"binary\"\nfiles = 10\npacking = { kind = \"combine\" }",
             "2:16",

@@ -9,6 +9,7 @@ mod cost;
 mod disk_power;
 mod disks;
 mod energy;
+mod erasure;
 mod fidelity;
 mod field;
 mod findings;
