@@ -378,7 +378,7 @@ export interface Chart {
   title: string;
   /** Label of the y axis without its unit. */
   label: string;
-  unit: 'share' | 'bit/s' | 'B' | 's' | 'count';
+  unit: 'share' | 'bit/s' | 'B' | 'B/s' | 's' | 'count';
   /** How a stored value came from finer ones: the mean over its cell, the highest in it, or their sum. */
   holds: 'mean' | 'peak' | 'sum';
   step_s: number;

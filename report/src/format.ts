@@ -95,6 +95,8 @@ export function inUnit(value: number, unit: string): string {
       return rate(value);
     case 'B':
       return bytes(value);
+    case 'B/s':
+      return scaled(value, 'B/s');
     case 's':
       return seconds(value);
     default:

@@ -35,6 +35,7 @@ test('a view touches the cells that it overlaps', () => {
 test('rates have a mean and a peak, levels a peak, sums a total', () => {
   const c = chart();
   expect(plain(amounts(c, c.series[0]!, 0, 4))).toBe('mean 15 Kbit/s, peak 30 Kbit/s');
+  expect(plain(amounts(chart({ unit: 'B/s' }), c.series[0]!, 0, 4))).toBe('mean 15 KB/s, peak 30 KB/s');
   expect(plain(amounts(chart({ holds: 'peak' }), c.series[0]!, 1, 3))).toBe('peak 20 Kbit/s');
   expect(plain(amounts(chart({ holds: 'sum', unit: 'count', scale: 1 }), c.series[0]!, 0, 4))).toBe(
     '60 in all, peak 30',
@@ -45,6 +46,7 @@ test('the axis unit keeps its numbers short', () => {
   expect(axisUnit(chart(), 90)).toEqual({ text: 'Kbit/s', factor: 1 });
   expect(axisUnit(chart({ scale: 1e6 }), 90)).toEqual({ text: 'Mbit/s', factor: 1 });
   expect(axisUnit(chart({ unit: 'share', scale: 0.001 }), 1000)).toEqual({ text: '%', factor: 0.1 });
+  expect(axisUnit(chart({ unit: 'B/s' }), 90_000)).toEqual({ text: 'MB/s', factor: 0.001 });
   expect(axisUnit(chart({ unit: 's', scale: 0.001 }), 400)).toEqual({ text: 's', factor: 0.001 });
 });
 

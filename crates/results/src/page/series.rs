@@ -88,7 +88,7 @@ impl Measure {
     fn of<T>(metrics: &Metrics<T>, path: &str, label: &str, kind: Fold) -> Self {
         let (unit, scale) = match metrics.unit(path) {
             "share" => ("share", PER_MILLE),
-            unit @ ("B" | "bit/s") => (unit, 1.0),
+            unit @ ("B" | "B/s" | "bit/s") => (unit, 1.0),
             // The page has the noun in the label.
             _ => ("count", 1.0),
         };
@@ -201,6 +201,17 @@ impl Maker<'_> {
         });
         let series = series.collect();
         self.chart("disks", "Disks", of, series)
+    }
+
+    /// Rates of the disks' reads, or of their writes.
+    fn disk_rates(&self, path: &str, id: &'static str, title: &'static str) -> Option<Chart> {
+        let steps = |disk| DISKS.steps(path, Row::new(disk, self.result));
+        let mut of = Measure::of(&DISKS, path, "Rate", Fold::Mean);
+        of.scale = quantum(self.result.disks.iter().flat_map(steps));
+        let series = self.result.disks.iter();
+        let series = series.map(|disk| self.series(disk.name.clone(), i64::from(disk.node), steps(disk), &of));
+        let series = series.collect();
+        self.chart(id, title, of, series)
     }
 
     fn processors(&self) -> Option<Chart> {
@@ -332,7 +343,7 @@ pub fn charts(result: &RunResult) -> Vec<Chart> {
     let lengths = result.links.iter().map(|link| link.utilisation.len());
     let lengths = lengths.chain(result.nodes.iter().map(|node| node.cpu_utilisation.len()));
     let steps = lengths.chain(result.disks.iter().map(|disk| disk.utilisation.len())).max().unwrap_or(0);
-    let series = 2 * result.links.len() + result.nodes.len() + result.disks.len();
+    let series = 2 * result.links.len() + result.nodes.len() + 3 * result.disks.len();
     let cells = (MOST / series.max(1)).clamp(SHORTEST, LONGEST);
     let group = steps.div_ceil(cells).max(1);
     let step_s = match result.sample_interval.as_secs_f64() * group as f64 {
@@ -348,6 +359,8 @@ pub fn charts(result: &RunResult) -> Vec<Chart> {
         maker.drops(),
         maker.windows(),
         maker.disks(),
+        maker.disk_rates("read-rate", "disk-reads", "Reads of disks"),
+        maker.disk_rates("write-rate", "disk-writes", "Writes of disks"),
         maker.processors(),
         maker.store(),
         maker.first_bytes(),
@@ -388,6 +401,17 @@ mod tests {
     fn a_quantum_leaves_four_digits() {
         assert!((quantum([12.0, 9_999.0].into_iter()) - 1.0).abs() < 1e-12);
         assert!((quantum([500_000.0].into_iter()) - 100.0).abs() < 1e-9);
+    }
+
+    /// A disk reads 100 MB/s in the first of two steps of a cell and nothing in the other, and never writes.
+    #[test]
+    fn rates_of_disks_are_means_of_their_cells() {
+        let disk = crate::Disk { name: "d".to_owned(), read_rate: vec![1e8, 0.0], ..crate::Disk::default() };
+        let result = RunResult { disks: vec![disk], ..RunResult::default() };
+        let maker = Maker { result: &result, group: 2, step_s: 1.0 };
+        let chart = maker.disk_rates("read-rate", "disk-reads", "Reads").expect("it has values");
+        assert_eq!((chart.unit, chart.series[0].values[0] as f64 * chart.scale), ("B/s", 5e7));
+        assert!(maker.disk_rates("write-rate", "disk-writes", "Writes").is_none());
     }
 
     /// Two steps in one cell: three GETs that waited 300 ms together, one that waited 50.
