@@ -46,7 +46,33 @@ pub struct Processor<T> {
     order: Vec<usize>,
 }
 
+/// Cores that are not shared out yet, and the pieces that are to share them, as fixed-point numbers.
+struct Rest {
+    cores: u128,
+    pieces: u128,
+}
+
 impl<T: PartialEq> Node<T> {
+    /// The most of a core that each of its pieces may have.
+    fn limit(&self) -> u128 {
+        // A quotient that is not below a bound need not be known.
+        let count = self.pieces.len().max(1) as u128;
+        if self.cap >= count * ONE { ONE } else { self.cap / count }
+    }
+    /// Takes its share; when its first piece is finished then.
+    fn serve(&mut self, now: Time, rest: &mut Rest) -> Time {
+        let Some((end, _)) = self.pieces.last() else { return Time::MAX };
+        let (count, most) = (self.pieces.len() as u128, self.limit());
+        self.share = if rest.cores * ONE >= most * rest.pieces { most } else { rest.cores * ONE / rest.pieces };
+        self.rate = (self.share * self.speed) >> 32;
+        rest.cores -= self.share * count;
+        rest.pieces -= count * ONE;
+        if self.rate == 0 {
+            return Time::MAX;
+        }
+        let wait = end.saturating_sub(self.clock).div_ceil(self.rate);
+        now.saturating_add(Time::from_ps(wait.min(u128::from(u64::MAX)) as u64))
+    }
     fn forget(&mut self, tag: &T) {
         if let Some(place) = self.pieces.iter().position(|(_, other)| other == tag) {
             self.pieces.remove(place);
@@ -166,34 +192,18 @@ impl<T: Copy + PartialEq> Processor<T> {
     /// Water-filling: the nodes whose own limit is lowest are served first; the rest share what is left equally per
     /// piece.
     fn share_out(&mut self) {
-        // A quotient that is not below a bound need not be known.
-        let limit = |node: &Node<T>| {
-            let count = node.pieces.len().max(1) as u128;
-            if node.cap >= count * ONE { ONE } else { node.cap / count }
-        };
-        let mut left = self.cores;
         // Other work is limited by a core for each piece only, and so takes what is left last.
-        let mut pieces = self.nodes.iter().map(|node| node.pieces.len() as u128 * ONE).sum::<u128>() + self.load;
+        let pieces = self.nodes.iter().map(|node| node.pieces.len() as u128 * ONE).sum::<u128>() + self.load;
+        let mut rest = Rest { cores: self.cores, pieces };
+        if let [node] = &mut self.nodes[..] {
+            self.deadline = node.serve(self.now, &mut rest);
+            return;
+        }
         let mut order = std::mem::take(&mut self.order);
         order.extend((0..self.nodes.len()).filter(|n| !self.nodes[*n].pieces.is_empty()));
-        order.sort_by_key(|n| limit(&self.nodes[*n]));
-        let mut deadline = Time::MAX;
-        for n in order.drain(..) {
-            let node = &mut self.nodes[n];
-            let count = node.pieces.len() as u128;
-            let most = limit(node);
-            node.share = if left * ONE >= most * pieces { most } else { left * ONE / pieces };
-            node.rate = (node.share * node.speed) >> 32;
-            left -= node.share * count;
-            pieces -= count * ONE;
-            if let Some((end, _)) = node.pieces.last()
-                && node.rate > 0
-            {
-                let wait = end.saturating_sub(node.clock).div_ceil(node.rate);
-                deadline = deadline.min(self.now.saturating_add(Time::from_ps(wait.min(u128::from(u64::MAX)) as u64)));
-            }
-        }
+        order.sort_by_key(|n| self.nodes[*n].limit());
+        let ends = order.drain(..).map(|n| self.nodes[n].serve(self.now, &mut rest));
+        self.deadline = ends.min().unwrap_or(Time::MAX);
         self.order = order;
-        self.deadline = deadline;
     }
 }

@@ -83,6 +83,23 @@ fn energy_is_power_over_time_and_lasts_so_long() {
     assert_eq!(Power::from_nw(3).over(Time::from_ms(500)), Energy::from_nj(1), "rounded down");
 }
 
+/// The definition, in 128 bits, over powers up to 10 MW and times up to half a year.
+#[test]
+fn energy_is_rounded_down_and_no_further() {
+    let (mut power, mut time) = (1_u64, 1_u64);
+    for _ in 0..100_000 {
+        // Two of L'Ecuyer's generators (Math. Comp. 68, 1999).
+        power = power.wrapping_mul(2_862_933_555_777_941_757).wrapping_add(1);
+        time = time.wrapping_mul(3_202_034_522_624_059_733).wrapping_add(1);
+        // As many small ones as large ones.
+        let (nw, ps) = ((power >> 10) >> (power >> 58), (time >> 1) >> (time >> 58));
+        if u128::from(nw) * u128::from(ps) / 1_000_000_000_000 <= u128::from(u64::MAX) {
+            let exact = (u128::from(nw) * u128::from(ps) / 1_000_000_000_000) as u64;
+            assert_eq!(Power::from_nw(nw).over(Time::from_ps(ps)), Energy::from_nj(exact), "{nw} nW for {ps} ps");
+        }
+    }
+}
+
 /// Powers of ten by the SI's prefixes, of two by IEC 80000-13's; a watt-hour is 3,600 J.
 #[test]
 fn every_unit_is_read_as_it_is_defined() {
