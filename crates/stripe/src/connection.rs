@@ -139,7 +139,7 @@ pub struct Connection {
     pub(crate) reset: (Notified, u32),
     /// Stop of the peer's byte stream, with its code.
     pub(crate) stop: (Notified, u32),
-    /// One beyond the highest position handed to a stream.
+    /// One beyond the highest position that a stream was told of: of a segment, or the end.
     pub(crate) highest: u64,
     pub(crate) assigned: Assigned,
     /// The application has more to write than fits now.

@@ -164,7 +164,11 @@ impl Connection {
     fn send_end(&mut self, now: Time, streams: &mut Streams, out: &mut Output) {
         if self.tx.end == Notified::Due && self.tx.next == self.tx.written && self.assigned.total() == 0 {
             let frame = Frame::Data(Data { offset: self.tx.written, len: 0, end: true });
-            self.tx.end = Self::control(now, streams, frame, out).map_or(Notified::Due, Notified::Sent);
+            if let Some(stream) = Self::control(now, streams, frame, out) {
+                self.tx.end = Notified::Sent(stream);
+                // Segments before it may wait to be handed on, if their stream has died: a reset ends no earlier.
+                self.highest = self.tx.written;
+            }
         }
     }
 
