@@ -89,9 +89,13 @@ pub(crate) fn judge(
         let removed = pairs.map_or(0.0, PairCount::removed_by_rarest) * 100.0;
         return Verdict::No(format!(
             "a record has {keys:.1} keys and can stand with one of them. Whole records by their first key save {:.1} % \
-             of the exchange; after a combiner, by their rarest key, they save {removed:.0} % of its pairs at best. \
-             {}",
+             of the exchange; after a combiner, by their rarest key, {}. {}",
             saving.share() * 100.0,
+            if removed < 0.0 {
+                format!("they add {:.0} % to its pairs", -removed)
+            } else {
+                format!("they save {removed:.0} % of its pairs at best")
+            },
             match asked.value {
                 None => "--layout split gives each key a copy of the record",
                 Some(_) =>

@@ -211,6 +211,19 @@ fn lines_of_many_words_do_not_pay_unless_they_are_split() {
     assert!(split["saved_share"].as_f64().is_some_and(|share| share > 0.9), "{split}");
 }
 
+/// Two nodes with eight lines each as they stand, each line with a word of its own and two that are its node's alone: 20
+/// pairs of a word and a node. By their own words lines of either kind come to both nodes: 24.
+#[test]
+fn whole_lines_may_add_to_what_a_combiner_leaves() {
+    let scratch = Scratch::new("adds");
+    let lines = (0..16).map(|line| if line < 8 { format!("x{line} a c\n") } else { format!("x{line} b d\n") });
+    scratch.file("words.txt", lines.collect::<String>());
+    let output = scratch.plan(&["words.txt", "--nodes", "2", "--key", "tokens"]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    let said = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("by their rarest key, they add 20 % to its pairs"), "{text}");
+}
+
 /// Each record has a user and one of four groups. Natively each of two maps leaves 2,000 users and four groups, 7 in 8
 /// of which travel. By key no user does, and the groups of eight buckets do, but for the one bucket that has the group.
 #[test]
