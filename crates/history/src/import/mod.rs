@@ -460,9 +460,6 @@ fn job_section(name: &str, calibration: &Calibration, block: Bytes, notes: &mut 
     job
 }
 
-/// Hosts that the heading names.
-const NAMED: usize = 100;
-
 fn heading(job: &JobHistory, hosts: &Hosts, racks: &[String], by_durations: bool, cluster: Option<&str>) -> String {
     let how = if by_durations { "The recorded durations and volumes of" } else { "Calibrated on the history of" };
     let mut text = format!("# {how} {}", job.id);
@@ -477,10 +474,8 @@ fn heading(job: &JobHistory, hosts: &Hosts, racks: &[String], by_durations: bool
         JobState::Unfinished => "has no end in its history and took at least",
     };
     let _ = writeln!(text, ", which {end} {seconds} s from launch to finish.");
-    let names = hosts.iter().take(NAMED).map(|(name, number)| format!("{} is worker-{number}", printable(name)));
-    let rest = hosts.iter().count().saturating_sub(NAMED);
-    let rest = if rest > 0 { format!(", and {rest} more in the order of their names") } else { String::new() };
-    let _ = writeln!(text, "# Hosts: {}{rest}.", names.collect::<Vec<_>>().join(", "));
+    let workers = hosts.iter().map(|(name, number)| (name, format!("worker-{number}")));
+    let _ = writeln!(text, "# Hosts: {}.", listed(workers));
     if let Some(line) = racks::line(racks) {
         let _ = writeln!(text, "# {line}");
     }
@@ -491,6 +486,18 @@ fn heading(job: &JobHistory, hosts: &Hosts, racks: &[String], by_durations: bool
         None => text.push_str("# Machines and network are not in a history: those below are defaults.\n"),
     }
     text.push('\n');
+    text
+}
+
+/// What names of a history are in the scenario, the first hundred of them: "w1 is worker-1, w2 is worker-2".
+fn listed<'n>(mut names: impl Iterator<Item = (&'n str, String)>) -> String {
+    const NAMED: usize = 100;
+    let named = names.by_ref().take(NAMED).map(|(name, here)| format!("{} is {here}", printable(name)));
+    let mut text = named.collect::<Vec<_>>().join(", ");
+    let rest = names.count();
+    if rest > 0 {
+        let _ = write!(text, ", and {rest} more in the order of their names");
+    }
     text
 }
 

@@ -1,14 +1,12 @@
 //! The racks of a cluster, as its jobs' histories name them.
 
-use super::{Assumption, Hosts, printable};
+use super::{Assumption, Hosts, listed};
 use crate::JobHistory;
 use scenario::{Group, Scenario, TopologyKind};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The most racks of a scenario.
 const MOST: usize = 10_000;
-/// Racks that a heading names.
-const NAMED: usize = 100;
 
 /// Puts the workers into the racks that the histories name, each behind a switch of its own. A cluster of one rack, or
 /// of which no rack is known, has one switch.
@@ -56,9 +54,6 @@ pub fn apply(
 
 /// Which rack has which number, for a scenario's heading.
 pub fn line(racks: &[String]) -> Option<String> {
-    let named = racks.iter().zip(1..).take(NAMED);
-    let named: Vec<_> = named.map(|(name, number)| format!("{} is rack {number}", printable(name))).collect();
-    let rest = racks.len().saturating_sub(NAMED);
-    let rest = if rest > 0 { format!(", and {rest} more in the order of their names") } else { String::new() };
-    (!named.is_empty()).then(|| format!("Racks: {}{rest}.", named.join(", ")))
+    let named = racks.iter().zip(1..).map(|(name, number)| (name.as_str(), format!("rack {number}")));
+    (!racks.is_empty()).then(|| format!("Racks: {}.", listed(named)))
 }
