@@ -216,17 +216,22 @@ fn linux_drains_to_whole_segments_and_three_groups() {
     }
 }
 
-/// 2.4 MB/s are two segments of a thousand bytes in 1/1024 s.
-#[test]
-fn linux_sends_groups_of_a_millisecond() {
-    let config = Config { control: ControlKind::Bbr, ..plain() };
+/// When segments leave for a path of 20 ms with room in its queue, from the third second to the fourth.
+fn sent_in_the_fourth_second(control: ControlKind) -> Vec<Time> {
+    let config = Config { control, ..plain() };
     let mut wire = Wire::new(&config, &config, Time::from_ms(20)).bottleneck(RATE, 2000);
     wire.with(Side::Client, Endpoint::open);
     wire.write(Side::Client, 1 << 40);
     wire.run_until(Time::from_secs(3));
     let from = wire.log.len();
     wire.run_until(Time::from_secs(4));
-    let sent: Vec<Time> = wire.log[from..].iter().filter(|s| s.from == Side::Client).map(|s| s.at).collect();
+    wire.log[from..].iter().filter(|s| s.from == Side::Client).map(|s| s.at).collect()
+}
+
+/// 2.4 MB/s are two segments of a thousand bytes in 1/1024 s.
+#[test]
+fn linux_sends_groups_of_a_millisecond() {
+    let sent = sent_in_the_fourth_second(ControlKind::Bbr);
     let groups = sent.chunk_by(|a, b| a == b).map(<[Time]>::len).collect::<Vec<_>>();
     assert!(groups[1..groups.len() - 1].iter().all(|group| *group == 2), "{groups:?}");
 }
@@ -307,14 +312,7 @@ fn every_ten_seconds_the_window_shrinks_to_four_segments() {
 
 #[test]
 fn pacing_spreads_the_segments() {
-    let config = Config { control: ControlKind::BbrDraft, ..plain() };
-    let mut wire = Wire::new(&config, &config, Time::from_ms(20)).bottleneck(RATE, 2000);
-    wire.with(Side::Client, Endpoint::open);
-    wire.write(Side::Client, 1 << 40);
-    wire.run_until(Time::from_secs(3));
-    let from = wire.log.len();
-    wire.run_until(Time::from_secs(4));
-    let sent: Vec<Time> = wire.log[from..].iter().filter(|s| s.from == Side::Client).map(|s| s.at).collect();
+    let sent = sent_in_the_fourth_second(ControlKind::BbrDraft);
     let segment = RATE.transmission_time(Bytes::new(1040));
     // Never closer than the highest gain of the cycle allows.
     for pair in sent.windows(2) {
