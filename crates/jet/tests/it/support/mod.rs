@@ -251,6 +251,8 @@ pub async fn write_pattern(stream: &mut (impl AsyncWriteExt + Unpin), length: u6
         let count = (length - at).min(256 << 10) as usize;
         stream.write_all(&bytes(at, count)).await?;
         at += count as u64;
+        // While the socket takes all, tokio would let 32 MB be written before the task reads, which can take seconds.
+        tokio::task::yield_now().await;
     }
     stream.flush().await
 }
