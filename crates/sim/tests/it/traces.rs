@@ -4,6 +4,7 @@ use crate::support::recorded::{
     CONFIGURED, Moments, RUNS, Recorded, actual, configured, interval, median, predicted, rank, recorded, times,
     uniform,
 };
+use scenario::Scenario;
 use units::Bytes;
 
 /// Seeds when the placement is given: what remains open is where HDFS puts replicas and how long equal attempts take.
@@ -55,10 +56,15 @@ fn files_of_unknown_place_are_read_with_the_bytes_that_some_place_explains() {
 /// where it does, it is whether reducers share nodes.
 #[test]
 fn a_priori_the_interval_has_every_job() {
+    // A job that was recorded twice is predicted once.
+    let mut known: Vec<(Scenario, (f64, f64, f64))> = Vec::new();
     for (basis, run) in RUNS {
-        for free in recorded(basis, run, false) {
-            let theirs = actual(run, &free.job).job;
-            let (low, middle, high) = interval(predicted(&free.scenario, FREE).iter().map(|m| m.job).collect());
+        for Recorded { job, scenario } in recorded(basis, run, false) {
+            let theirs = actual(run, &job).job;
+            let before = known.iter().find(|(same, _)| *same == scenario).map(|(_, range)| *range);
+            let run_now = || interval(predicted(&scenario, FREE).iter().map(|m| m.job).collect());
+            let (low, middle, high) = before.unwrap_or_else(run_now);
+            known.push((scenario, (low, middle, high)));
             assert!((low..=high).contains(&theirs), "{run}: {low} to {high} s, recorded {theirs} s");
             let widest = if run.contains("nocombine-10mbit") { 0.4 } else { 0.25 };
             assert!(high - low < widest * middle, "{run}: {low} to {high} s around {middle} s");
