@@ -1,13 +1,15 @@
-# ns incast_kept.tcl CLIENTS ACCESS_MBIT SECONDS SEED: the row of incast_short.csv whose connections are kept.
+# ns incast_kept.tcl CLIENTS ACCESS_MBIT SECONDS SEED [SPREAD]: the row of incast_short.csv whose connections are kept.
 # Sessions of ten segments of 1000 B every 40 ms from each client, a Poisson process, on one connection each. A session
 # is complete when its bytes are acknowledged, and takes the time since it began. That row counts otherwise, as `idle`
 # does here: a connection that has nothing left to send, and the time since the last of its sessions began.
-set N [lindex $argv 0]; set acc [lindex $argv 1]; set T [lindex $argv 2]; set seed [lindex $argv 3]
+# With SPREAD the rates of the clients' links differ by up to that share either way: no client keeps step with the port.
+lassign $argv N acc T seed spread
 set ns [new Simulator]
 source [file join [file dirname [info script]] common.tcl]
 $ns use-scheduler Heap
 $ns rtproto Manual
 set rng [new RNG]; $rng seed $seed
+set either [new RandomVariable/Uniform]; $either set min_ -1; $either set max_ 1; $either use-rng $rng
 set iat [new RandomVariable/Exponential]; $iat set avg_ 0.04; $iat use-rng $rng
 Agent/TCP set packetSize_ 1000
 set path [file join [pwd] kept.[pid]]; set acks [open $path w]
@@ -19,7 +21,8 @@ $ns simplex-link $server $router 2Gb 25us DropTail
 Queue set limit_ 10001
 for {set i 0} {$i < $N} {incr i} {
   set c($i) [$ns node]
-  $ns duplex-link $c($i) $router ${acc}Mb 1ms DropTail
+  set rate [expr {$spread eq "" ? $acc : $acc * (1 + $spread * [$either value])}]
+  $ns duplex-link $c($i) $router ${rate}Mb 1ms DropTail
   set t [new Agent/TCP/Sack1]; set s [new Agent/TCPSink/Sack1]
   $ns attach-agent $c($i) $t; $ns attach-agent $server $s
   $ns connect $t $s
