@@ -3,7 +3,7 @@
 use crate::chance::fullest;
 use crate::machine::Cluster;
 use crate::mva::{Station, cycle, longest_of};
-use crate::work::{Work, intake, map_work, reduce_work, with_writes};
+use crate::work::{Intake, Work, intake, map_work, reduce_work, with_writes};
 use crate::{JobEstimate, Span, Unable, unable};
 use hadoop::mapreduce::{Generation, JobInput, JobSpec, MapReduceConfig, SET_UP_SHARE};
 use hadoop::workload::Source;
@@ -24,9 +24,9 @@ pub(crate) struct Stages<'a> {
     turn: f64,
     /// The least time between two starts on a node.
     pace: f64,
-    /// Bytes of the whole shuffle, and a core's seconds of a reducer to take its part in.
+    /// Bytes of the whole shuffle, and what a reducer needs to take its part in.
     shuffled: f64,
-    intake: f64,
+    intake: Intake,
     /// Seconds that the last maps read from another node.
     remote: f64,
     /// Bytes that a reduce writes, and into how many replicas.
@@ -69,8 +69,11 @@ impl<'a> Stages<'a> {
             + if reducers == 0 { output * spec.workload.reduce_ratio } else { 0.0 };
         let map = with_writes(map, cluster, (side, replicas), maps);
         let per_reducer = if reducers > 0 { output * maps / f64::from(reducers) } else { 0.0 };
-        let reduce = reduce_work(mapreduce, cluster, spec, per_reducer);
         let written = per_reducer * spec.workload.reduce_ratio;
+        // A node has the first replica of what its reducers write, and its part of all others.
+        let on_node = (f64::from(reducers) / cluster.workers).ceil().max(1.0);
+        let here = 1.0 + (replicas - 1.0).max(0.0) * f64::from(reducers) / cluster.workers / on_node;
+        let reduce = reduce_work(mapreduce, cluster, spec, (per_reducer, maps), written * here);
         let reduce = with_writes(reduce, cluster, (written, replicas), f64::from(reducers));
         let heartbeat = if yarn { config.yarn.node_heartbeat } else { mapreduce.hadoop1.heartbeat }.as_secs_f64();
         let master = mapreduce.app_master.heartbeat.as_secs_f64();
@@ -88,7 +91,7 @@ impl<'a> Stages<'a> {
             turn,
             pace: heartbeat,
             shuffled: output * maps,
-            intake: intake(mapreduce, cluster, spec, per_reducer),
+            intake: intake(mapreduce, cluster, spec, (per_reducer, maps)),
             remote: if reads {
                 split / cluster.rate * remote_readers(maps, cluster.workers, f64::from(config.hdfs.replication))
             } else {
@@ -212,8 +215,11 @@ impl<'a> Stages<'a> {
         let per_reducer = remote / self.reducers * self.largest;
         let into = per_reducer * on_node;
         let between = self.shuffled / self.reducers * in_rack * (1.0 - 1.0 / cluster.racks);
-        let taken = self.intake * self.largest * (on_node / cluster.cores).max(1.0);
-        (into / cluster.rate).max(self.sent(reducers)).max(between / cluster.rack_rate).max(taken)
+        let crowd = self.largest * (on_node / cluster.cores).max(1.0);
+        // A reducer does not fetch while it merges in memory. Others on its node do.
+        let alone = per_reducer / cluster.rate + self.intake.merged * crowd;
+        let bounds = [into / cluster.rate, alone, self.sent(reducers), between / cluster.rack_rate];
+        bounds.into_iter().fold(self.intake.beside * crowd, f64::max)
     }
 
     /// How long the node that has most maps sends to so many reducers.

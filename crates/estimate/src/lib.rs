@@ -7,6 +7,7 @@
 //! and Buzen, "The Operational Analysis of Queueing Network Models", 1978). Beside it stands what mean value analysis
 //! says ([`mva`]).
 
+mod cache;
 mod chance;
 mod job;
 mod json;

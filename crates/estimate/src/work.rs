@@ -1,5 +1,6 @@
 //! What a task asks of its node, from its volumes and costs.
 
+use crate::cache::missed;
 use crate::machine::Cluster;
 use hadoop::mapreduce::{JobSpec, MapReduceConfig, SET_UP_SHARE};
 use hadoop::workload::Data;
@@ -66,24 +67,34 @@ pub(crate) fn map_work(
 }
 
 /// A reduce's work after its last fetch but for its output: the merges, and the reduce function.
-pub(crate) fn reduce_work(config: &MapReduceConfig, cluster: &Cluster, spec: &JobSpec, input: f64) -> Work {
+pub(crate) fn reduce_work(
+    config: &MapReduceConfig,
+    cluster: &Cluster,
+    spec: &JobSpec,
+    (input, maps): (f64, f64),
+    written: f64,
+) -> Work {
     let costs = &spec.workload.costs;
     let plain = plain_input(spec, input);
-    let Merges { at_once, after, .. } = Merges::of(config, plain);
+    let merges = Merges::of(config, plain, maps);
+    let after = merges.after;
     // What is in memory at the end goes to disk first.
-    let left = plain.min(at_once);
+    let left = if merges.in_memory { plain.min(merges.at_once) } else { 0.0 };
     let cpu = costs.merge * (left + after * plain) + costs.reduce * plain;
     let set_up = config.task_overhead_cpu.as_secs_f64() * (1.0 - SET_UP_SHARE);
     // What the page cache does not hold is read for each pass, and written by all but the last.
-    let beyond = (input - cluster.cache / beside(cluster, spec)).max(0.0);
-    let disk = beyond * ((1.0 + after) / cluster.read + after / cluster.write);
+    let cache = cluster.cache / beside(cluster, spec);
+    let (beyond, missed) = ((input - cache).max(0.0), missed(input, cache, written));
+    let disk = missed * (1.0 + after) / cluster.read + beyond * after / cluster.write;
     Work { delay: 0.0, cpu: (set_up + cpu) / cluster.speed, disk, link: 0.0 }
 }
 
-/// The files of a reducer that merged its input in memory (`MergeManagerImpl`).
+/// The files of a reducer (`MergeManagerImpl`).
 #[derive(Clone, Copy, Debug)]
 struct Merges {
-    /// Bytes that are merged in memory at once.
+    /// Whether map outputs go to memory first; those of more than a part of it go to disk at once.
+    in_memory: bool,
+    /// Bytes of a file: what is merged in memory at once, or a map's output.
     at_once: f64,
     /// Times that the input is merged on disk while it comes (`OnDiskMerger`, of twice as many files as one merge takes
     /// but one), and after that until one merge takes what is left.
@@ -92,16 +103,18 @@ struct Merges {
 }
 
 impl Merges {
-    fn of(config: &MapReduceConfig, plain: f64) -> Self {
+    fn of(config: &MapReduceConfig, plain: f64, maps: f64) -> Self {
         let memory = config.reduce_heap.get() as f64 * config.shuffle_buffer_percent;
-        let at_once = memory * config.shuffle_merge_percent;
+        let output = plain / maps;
+        let in_memory = output <= memory * config.shuffle_memory_limit_percent;
+        let at_once = if in_memory { memory * config.shuffle_merge_percent } else { output };
         let files = (plain / at_once).ceil().max(1.0);
         let factor = f64::from(config.sort_factor.max(2));
         let at_end = files.min(2.0 * factor - 1.0);
         // A merge of `factor` files leaves `factor - 1` fewer.
         let during = factor / (factor - 1.0) * (files - at_end) / files;
         let after = if at_end > factor { (at_end - factor + 1.0) / at_end } else { 0.0 };
-        Self { at_once, during, after }
+        Self { in_memory, at_once, during, after }
     }
 }
 
@@ -115,21 +128,31 @@ fn beside(cluster: &Cluster, spec: &JobSpec) -> f64 {
     (f64::from(spec.reducers) / cluster.workers).ceil().clamp(1.0, cluster.reduce_slots)
 }
 
-/// Seconds of a reducer to take in its input: fetchers check what comes, one thread merges in memory, one on disk, and
-/// the disks have what the page cache does not hold.
-pub(crate) fn intake(config: &MapReduceConfig, cluster: &Cluster, spec: &JobSpec, input: f64) -> f64 {
+/// How a reducer takes in its input, in seconds.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Intake {
+    /// While memory is merged no fetch begins (`MergeManagerImpl.waitForResource`), so this adds to the transfer.
+    pub merged: f64,
+    /// What goes on beside the transfer: fetchers check what comes, one thread merges on disk, and the disks have what the
+    /// page cache does not hold.
+    pub beside: f64,
+}
+
+/// How a reducer takes in its input of so many maps.
+pub(crate) fn intake(config: &MapReduceConfig, cluster: &Cluster, spec: &JobSpec, (input, maps): (f64, f64)) -> Intake {
     let costs = &spec.workload.costs;
     let plain = plain_input(spec, input);
-    let merges = Merges::of(config, plain);
+    let merges = Merges::of(config, plain, maps);
     let fetch = costs.fetch * input / f64::from(config.parallel_copies).min(cluster.cores).max(1.0);
-    let in_memory = costs.merge * (plain - merges.at_once).max(0.0);
+    let merged = if merges.in_memory { costs.merge * (plain - merges.at_once).max(0.0) } else { 0.0 };
     let on_disk = costs.merge * plain * merges.during;
-    let cpu = fetch.max(in_memory).max(on_disk) / cluster.speed;
+    let cpu = fetch.max(merged).max(on_disk) / cluster.speed;
     let on_node = beside(cluster, spec);
     let spilled = if plain > merges.at_once { input } else { 0.0 };
     let written = (spilled * (1.0 + merges.during) - cluster.dirty / on_node).max(0.0);
     let read = (input - cluster.cache / on_node).max(0.0) * merges.during;
-    cpu.max((written / cluster.write + read / cluster.read) * (on_node / cluster.disks))
+    let disk = (written / cluster.write + read / cluster.read) * (on_node / cluster.disks);
+    Intake { merged: merged / cluster.speed, beside: cpu.max(disk) }
 }
 
 /// Adds what each of so many tasks writes to HDFS: to disks, over its own link once, and into others' links.

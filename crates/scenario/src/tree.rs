@@ -109,6 +109,11 @@ impl Tree {
             if name.is_empty() {
                 return problems.add(&whole, "an empty key");
             }
+            // A list of one may stand without its brackets: `[job]` has `job.0` too.
+            if let ("0", Value::Table(_)) = (name, &place.value) {
+                let one = Self { span: place.span.clone(), value: std::mem::take(&mut place.value) };
+                place.value = Value::Array(vec![one]);
+            }
             place = match &mut place.value {
                 Value::Array(items) => {
                     let count = items.len();

@@ -144,8 +144,9 @@ fn to_type(best: &SetAdvice, advice: &Advice, screen: &Screen) -> String {
         }
         let _ = writeln!(text, "{}", screen.aside(&screen.wrapped(&format!("costs: {}", remedy.costs), 4)));
     }
-    let sets: Vec<String> = best.set.iter().map(|set| format!("--set '{set}'")).collect();
-    let _ = writeln!(text, "{}", screen.wrapped(&format!("in the simulator: {}", sets.join(" ")), 2));
+    // What is pasted must not break within quotes.
+    let sets: Vec<String> = best.set.iter().map(|set| format!("    --set '{set}'")).collect();
+    let _ = writeln!(text, "  in the simulator:\n{}", sets.join(" \\\n"));
     text
 }
 

@@ -2,6 +2,7 @@
 
 use crate::screen::Screen;
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, presets};
+use units::{BitRate, Bytes, Power, Time};
 
 /// The first column, which has names, is not made narrower than this before others are left out.
 const NARROWEST_NAME: usize = 24;
@@ -111,12 +112,22 @@ impl Table {
     }
 }
 
-/// A name in lines of at most so many characters where that is possible, broken after blanks; within a word, after
-/// dashes and slashes, only if it is longer than a line.
+/// A name in lines of at most so many characters where that is possible, broken after blanks, but not between a number
+/// and its unit; within a word, after dashes and slashes, only if it is longer than a line.
 fn broken(name: &str, width: usize) -> String {
     let (mut lines, mut line) = (Vec::new(), String::new());
     let fits = |word: &&str| word.trim_end().chars().count() <= width;
-    let parts = name.split_inclusive(' ').flat_map(|word| {
+    let mut words: Vec<&str> = Vec::new();
+    let mut start = 0;
+    for (blank, _) in name.match_indices(' ') {
+        let next = name[blank + 1..].split(' ').next().unwrap_or_default();
+        if !is_figure(&name[start..blank], next) {
+            words.push(&name[start..=blank]);
+            start = blank + 1;
+        }
+    }
+    words.push(&name[start..]);
+    let parts = words.into_iter().flat_map(|word| {
         let within: &[char] = if fits(&word) { &[] } else { &['-', '/', '_', '.'] };
         word.split_inclusive(within)
     });
@@ -129,6 +140,18 @@ fn broken(name: &str, width: usize) -> String {
     }
     lines.push(line);
     lines.join("\n")
+}
+
+/// Whether two words are a number and its unit, brackets and commas aside.
+fn is_figure(number: &str, unit: &str) -> bool {
+    let mark = |c: char| "(),;:".contains(c);
+    let figure = format!("1 {}", unit.trim_end_matches(mark));
+    let is_unit = figure.parse::<Time>().is_ok()
+        || figure.parse::<Bytes>().is_ok()
+        || figure.parse::<BitRate>().is_ok()
+        || figure.parse::<Power>().is_ok()
+        || ["1 packets", "1 %"].contains(&figure.as_str());
+    is_unit && number.trim_start_matches(mark).parse::<f64>().is_ok()
 }
 
 #[cfg(test)]
@@ -160,7 +183,8 @@ mod tests {
     fn names_break_where_words_end() {
         assert_eq!(broken("a-name-of words", 8), "a-name-\nof words");
         assert_eq!(broken("short", 8), "short");
-        assert_eq!(broken("links (100 Mbit/s)", 16), "links (100\nMbit/s)");
+        assert_eq!(broken("links (100 Mbit/s)", 16), "links\n(100 Mbit/s)");
+        assert_eq!(broken("to all: 10 s of it", 9), "to all:\n10 s of\nit");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use crate::support::Scratch;
 use serde_json::Value;
+use std::process::Command;
 
 /// A barrier of sixteen answers over a small buffer.
 const INCAST: &str = r#"
@@ -69,4 +70,39 @@ fn what_is_asked_wrongly_is_said_before_anything_runs() {
     }
     let list = scratch.trunkline(&["advise", "--list"]);
     assert!(String::from_utf8_lossy(&list.stdout).contains("compress-snappy"));
+}
+
+/// What is advised is accepted as it is printed, whether the scenario has one job in a table or a list of jobs.
+#[test]
+fn what_to_set_may_be_pasted() {
+    let table = "[cluster]\nworkers = 3\n[run]\nfidelity = \"flow\"\n[network]\nrate = \"20 Mbit/s\"\n\
+        [hdfs]\nblock = \"8 MB\"\n[job]\nworkload = \"wordcount\"\ncombiner = false\ninput = \"32 MB\"\nreducers = 2\n";
+    for (form, text) in [("table", table.to_owned()), ("list", table.replace("[job]", "[[job]]"))] {
+        let scratch = Scratch::new(&format!("advise-{form}"));
+        scratch.file("job.toml", &text);
+        let only = ["reducers", "compress-snappy", "combiner", "output-once", "am-heartbeat"];
+        let only: Vec<&str> = only.iter().flat_map(|id| ["--only", *id]).collect();
+        let args = [&["advise", "job.toml", "--runs", "2"], &only[..]].concat();
+        let printed = String::from_utf8(scratch.trunkline(&args).stdout).expect("UTF-8");
+        let pasted: Vec<&str> = printed.lines().filter(|line| line.trim_start().starts_with("--set '")).collect();
+        assert!(pasted.iter().any(|line| line.contains("'job.0.combiner=true'")), "{form}: {printed}");
+        let shell = format!("\"$0\" run job.toml --quiet \\\n{}", pasted.join("\n"));
+        let words = ["-c", &shell, env!("CARGO_BIN_EXE_trunkline")];
+        let output = Command::new("sh").args(words).current_dir(&scratch.0).output().expect("it starts");
+        assert!(output.status.success(), "{form}: {shell}\n{}", String::from_utf8_lossy(&output.stderr));
+
+        let advice: Value = serde_json::from_str(&scratch.read("results/advise-job/advice.json")).expect("JSON");
+        let remedies = advice["remedies"].as_array().expect("a list");
+        let sets = |remedy: &Value| -> Vec<String> {
+            let all = remedy["set"].as_array().expect("a list").iter();
+            all.map(|set| set.as_str().expect("a text").to_owned()).collect()
+        };
+        let sets: Vec<Vec<String>> = remedies.iter().map(sets).filter(|set| !set.is_empty()).collect();
+        assert!(sets.len() >= 4, "{form}: {sets:?}");
+        for set in sets {
+            let words = set.iter().flat_map(|set| ["--set", set.as_str()]);
+            let args: Vec<&str> = ["run", "job.toml", "--quiet"].into_iter().chain(words).collect();
+            assert_eq!(error(&scratch, &args).0, Some(0), "{form}: {set:?}: {}", error(&scratch, &args).1);
+        }
+    }
 }
