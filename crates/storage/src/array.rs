@@ -6,7 +6,7 @@
 
 use crate::disk::{Disk, DiskCounters, DiskSpec, Op, Request, Stream};
 use crate::stripes::{Piece, Plan, RaidLevel, Spans, Stripes};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use units::{BitRate, Bytes, Time};
 
 /// How disks make one volume.
@@ -82,6 +82,8 @@ pub(crate) struct Array<T> {
     /// Of mirrors, by member: the file that it was last asked for, and the byte that follows there.
     follows: Vec<Option<(Stream, u64)>>,
     rebuild: Option<Rebuild>,
+    /// Spares that are filled when it is.
+    spares: VecDeque<u32>,
     rate: BitRate,
     capacity: u64,
     next: u64,
@@ -102,6 +104,7 @@ impl<T: Copy> Array<T> {
             held: BTreeMap::new(),
             follows: vec![None; members as usize],
             rebuild: None,
+            spares: VecDeque::new(),
             rate: spec.rebuild,
             capacity: disk.capacity().get(),
             next: 0,
@@ -256,10 +259,11 @@ impl<T: Copy> Array<T> {
     /// A member fails: what it owed is read from the others, or need not be written. False if the data are lost.
     pub fn fail(&mut self, now: Time, member: u32) -> bool {
         let index = member as usize % self.disks.len();
-        if self.lost[index] {
+        if self.is_lost(index) {
             return self.is_whole();
         }
         self.lost[index] = true;
+        self.give_up_spare(now, index as u32);
         let mut owed = Vec::new();
         self.disks[index].retain(|request| {
             owed.push(request.tag);
@@ -268,6 +272,8 @@ impl<T: Copy> Array<T> {
         if !self.is_whole() {
             self.works.clear();
             self.held.clear();
+            self.spares.clear();
+            self.rebuild = None;
             return false;
         }
         for part in owed {
@@ -292,8 +298,25 @@ impl<T: Copy> Array<T> {
     /// A spare takes the place of a member that has failed; it is filled from the others.
     pub fn replace(&mut self, now: Time, member: u32) {
         let index = member as usize % self.disks.len();
-        if self.lost[index] && self.is_whole() && self.capacity > 0 {
-            self.rebuild = Some(Rebuild { member: index as u32, at: 0, next: now, under_way: false });
+        if self.is_lost(index) && self.is_whole() && self.capacity > 0 {
+            self.spares.push_back(index as u32);
+            self.fill_next(now);
+        }
+    }
+    /// The next spare is filled, unless one is.
+    fn fill_next(&mut self, now: Time) {
+        if self.rebuild.is_none() {
+            let fill = |member| Rebuild { member, at: 0, next: now, under_way: false };
+            self.rebuild = self.spares.pop_front().map(fill);
+        }
+    }
+    /// The spare of a member, if it has one, is filled no further.
+    fn give_up_spare(&mut self, now: Time, member: u32) {
+        self.spares.retain(|spare| *spare != member);
+        if self.rebuild.is_some_and(|rebuild| rebuild.member == member) {
+            self.rebuild = None;
+            self.works.retain(|_, work| !work.rebuilds);
+            self.fill_next(now);
         }
     }
 
@@ -324,6 +347,7 @@ impl<T: Copy> Array<T> {
         if rebuild.at >= self.capacity {
             self.lost[rebuild.member as usize] = false;
             self.rebuild = None;
+            self.fill_next(now);
         } else {
             rebuild.next = rebuild.next.max(now);
         }
@@ -331,7 +355,9 @@ impl<T: Copy> Array<T> {
 
     /// Whether a member has failed and no spare has taken its place.
     pub fn is_lost(&self, member: usize) -> bool {
-        self.lost[member] && self.rebuild.is_none_or(|rebuild| rebuild.member as usize != member)
+        let is_spare = |spare: u32| spare as usize == member;
+        let has_spare = self.rebuild.is_some_and(|rebuild| is_spare(rebuild.member));
+        self.lost[member] && !has_spare && !self.spares.iter().any(|spare| is_spare(*spare))
     }
 
     /// Drops the requests for which `keep` is false; what they have under way occupies the members to its end.
