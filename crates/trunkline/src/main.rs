@@ -60,6 +60,7 @@ mod testbed_hadoop_predict;
 mod testbed_hadoop_recorded;
 #[cfg(feature = "testbed")]
 mod testbed_hadoop_result;
+#[cfg(feature = "testbed")]
 mod testbed_hadoop_run;
 #[cfg(feature = "testbed")]
 mod testbed_spark_predict;
