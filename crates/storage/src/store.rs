@@ -5,7 +5,7 @@
 //! `balance_dirty_pages`).
 
 use crate::cache::{Cache, CacheSpec, WriteBack};
-use crate::disk::{DiskCounters, Op, Request, Stream};
+use crate::disk::{DiskCounters, DiskUse, Op, Request, Stream};
 use crate::offloading::{OffloadCounters, Offloading, Step};
 use crate::power::{Cause, Hint, PolicyError, Profile, Settings};
 use crate::powered::StorePower;
@@ -417,9 +417,11 @@ impl<T: Copy> Store<T> {
     pub fn disk_counters(&self, now: Time, disk: usize, member: usize) -> DiskCounters {
         self.volumes[disk].counters(now, member)
     }
-    /// Of these [`DiskCounters::busy`], `read` and `written` alone.
-    pub fn disk_use(&self, now: Time, disk: usize, member: usize) -> (Time, Bytes, Bytes) {
-        self.volumes[disk].used(now, member)
+    /// Appends some counters of each disk, volume by volume.
+    pub fn disks_used(&self, now: Time, out: &mut Vec<DiskUse>) {
+        for volume in &self.volumes {
+            volume.used(now, out);
+        }
     }
 
     fn copy(&mut self, now: Time, request: Request<T>) {
