@@ -27,8 +27,11 @@ impl ArraySpec {
     pub const SYNC_SPEED: BitRate = BitRate::from_bps(200 * 8_000_000);
 }
 
-/// Bytes of each member that a rebuild has under way at a time (Linux md: `RESYNC_WINDOW`).
+/// Bytes of each member that a rebuild reads and writes at a time (Linux md: 256 stripes of 4 KiB).
 const WINDOW: u64 = 1 << 20;
+
+/// Windows under way: one is written while the next is read, as md's stripes go their ways by themselves.
+const WINDOWS: u32 = 2;
 
 /// How long the last part of a write waits for what fills its row, as a plugged queue of Linux does.
 const HELD: Time = Time::from_ms(3);
@@ -66,10 +69,19 @@ struct Held {
 #[derive(Debug, Clone, Copy)]
 struct Rebuild {
     member: u32,
+    /// It is filled up to here, and the next window begins here.
     at: u64,
-    /// When the next window may begin.
+    begun: u64,
+    /// When that may begin.
     next: Time,
-    under_way: bool,
+    under_way: u32,
+}
+
+impl Rebuild {
+    /// When the next window begins, if one may.
+    fn due(&self, capacity: u64) -> Time {
+        if self.under_way < WINDOWS && self.begun < capacity { self.next } else { Time::MAX }
+    }
 }
 
 #[derive(Debug)]
@@ -224,7 +236,7 @@ impl<T: Copy> Array<T> {
         }
         let disks = self.disks.iter().map(Disk::deadline).min().unwrap_or(Time::MAX);
         let held = self.held.values().map(|held| held.due).min().unwrap_or(Time::MAX);
-        let rebuild = self.rebuild.filter(|rebuild| !rebuild.under_way).map_or(Time::MAX, |rebuild| rebuild.next);
+        let rebuild = self.rebuild.map_or(Time::MAX, |rebuild| rebuild.due(self.capacity));
         disks.min(held).min(rebuild)
     }
 
@@ -242,7 +254,7 @@ impl<T: Copy> Array<T> {
             let plan = self.stripes.write(held.from..held.to);
             self.begin(now, None, stream, plan, false);
         }
-        if self.rebuild.is_some_and(|rebuild| !rebuild.under_way && rebuild.next <= now) {
+        while self.rebuild.is_some_and(|rebuild| rebuild.due(self.capacity) <= now) {
             self.rebuild_window(now);
         }
         done.append(&mut self.ready);
@@ -306,7 +318,7 @@ impl<T: Copy> Array<T> {
     /// The next spare is filled, unless one is.
     fn fill_next(&mut self, now: Time) {
         if self.rebuild.is_none() {
-            let fill = |member| Rebuild { member, at: 0, next: now, under_way: false };
+            let fill = |member| Rebuild { member, at: 0, begun: 0, next: now, under_way: 0 };
             self.rebuild = self.spares.pop_front().map(fill);
         }
     }
@@ -327,8 +339,9 @@ impl<T: Copy> Array<T> {
 
     fn rebuild_window(&mut self, now: Time) {
         let Some(rebuild) = &mut self.rebuild else { return };
-        let (from, to) = (rebuild.at, (rebuild.at + WINDOW).min(self.capacity));
-        rebuild.under_way = true;
+        let (from, to) = (rebuild.begun, (rebuild.begun + WINDOW).min(self.capacity));
+        rebuild.begun = to;
+        rebuild.under_way += 1;
         rebuild.next = now.saturating_add(self.rate.transmission_time(Bytes::new(to - from)));
         let spare = Piece { member: rebuild.member, write: true, from, to };
         let sources = match self.stripes.level {
@@ -343,7 +356,7 @@ impl<T: Copy> Array<T> {
     fn window_is_done(&mut self, now: Time) {
         let Some(rebuild) = &mut self.rebuild else { return };
         rebuild.at = (rebuild.at + WINDOW).min(self.capacity);
-        rebuild.under_way = false;
+        rebuild.under_way -= 1;
         if rebuild.at >= self.capacity {
             self.lost[rebuild.member as usize] = false;
             self.rebuild = None;
