@@ -192,7 +192,7 @@ fn faults_of_disks_that_cannot_be_are_errors() {
     assert!(said.contains("raid-5 of 2 disks is no array; at least 3 `members`"), "{said}");
     let mirror = "[[node.disk]]\narray = { level = \"raid-1\", members = 2 }\n";
     let spare = fault("disk = 0\nmember = 1\ndown-for = \"5 s\"").replace("disks = 2\n", mirror);
-    assert!(problem(&spare).contains("how large a `virtual` is is not known"), "{}", problem(&spare));
+    assert!(problem(&spare).contains("the size of a `virtual` is not known"), "{}", problem(&spare));
     let said = problem(&format!("{SORT}{mirror}failure-rate = 0.05\n"));
     assert!(said.contains("is not known, nor so when a spare is filled; `array.replace`"), "{said}");
     let said = problem(&format!("{SORT}[[node.disk]]\nscheduler = \"ncq\"\n"));

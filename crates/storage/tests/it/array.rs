@@ -195,6 +195,26 @@ fn a_spare_is_filled_from_the_others() {
     assert_eq!(store.fail_member(last, 0, 3), None);
 }
 
+/// A spare that has no write cache to take what comes is written without a break all the same, as the next part is there
+/// before the last is written.
+#[test]
+fn a_spare_without_a_write_cache_misses_no_revolution() {
+    let array =
+        ArraySpec { level: RaidLevel::Raid5, members: 4, unit: Bytes::new(UNIT), rebuild: ArraySpec::SYNC_SPEED };
+    let mut store: Store<u64> =
+        Store::new(&[VolumeSpec { disk: DiskSpec::sas_10k(), array: Some(array) }], CacheSpec::none());
+    store.fail_member(Time::ZERO, 0, 1);
+    store.replace_member(Time::ZERO, 0, 1);
+    let end = Time::from_secs(20);
+    while store.deadline() < end {
+        let now = store.deadline();
+        store.on_timer(now, &mut Vec::new());
+    }
+    let spare = store.disk_counters(end, 0, 1);
+    assert!(spare.busy.as_secs_f64() > 19.8, "{spare:?}");
+    assert!(spare.positioning.as_secs_f64() < 0.1, "{spare:?}");
+}
+
 /// Of three mirrors one is enough.
 #[test]
 fn the_last_mirror_answers() {
