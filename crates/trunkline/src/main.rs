@@ -55,6 +55,7 @@ mod testbed_hadoop_args;
 mod testbed_hadoop_kat;
 #[cfg(feature = "testbed")]
 mod testbed_hadoop_measure;
+#[cfg(feature = "testbed")]
 mod testbed_hadoop_predict;
 #[cfg(feature = "testbed")]
 mod testbed_hadoop_recorded;
