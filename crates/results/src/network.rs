@@ -182,7 +182,7 @@ pub struct Node {
     pub interface_received: Bytes,
     /// Bytes sent through its interface, headers included.
     pub interface_sent: Bytes,
-    /// Work done by its processor, in seconds of one core at speed 1.
+    /// Core time that it has used: seconds of its cores at their own speed.
     pub cpu_work: Time,
     /// Share of its cores busy in each step, 0 to 1.
     pub cpu_utilisation: Vec<f32>,
@@ -484,7 +484,7 @@ pub static NODES: Metrics<Node> = Metrics {
             .bytes(|node| node.interface_received),
         figure("interface_sent", "Bytes sent through its interface, headers included.")
             .bytes(|node| node.interface_sent),
-        figure("cpu_work_s", "Work done by its processor, in seconds of one core at speed 1.")
+        figure("cpu_work_s", "Core time that it has used: seconds of its cores at their own speed.")
             .time(|node| node.cpu_work),
         figure("radio_s", "Of a node on the air, what its radio did.")
             .may_be_absent()

@@ -5,7 +5,7 @@ use des::{Event, EventQueue};
 use hadoop::{DiskOp, DiskStream, NodeId, Purpose, Tag};
 use storage::power::{Cause, Hint, PowerState, Profile, Settings};
 use storage::{
-    CacheSpec, DiskCounters, OffloadCounters, Op, Processor, Request, Store, StorePower, Stream, VolumeSpec,
+    CacheSpec, DiskCounters, DiskUse, OffloadCounters, Op, Processor, Request, Store, StorePower, Stream, VolumeSpec,
 };
 use units::{Bytes, Energy, Time};
 
@@ -157,6 +157,8 @@ pub(crate) struct Hosts {
     requests_done: Vec<(NodeId, Tag)>,
     /// Disks that have gone to rest or woken, and how deep they rest now.
     rests: Vec<(NodeId, u32, u8)>,
+    /// Disks of all machines, those of arrays among them.
+    disks: usize,
 }
 
 impl Hosts {
@@ -171,7 +173,8 @@ impl Hosts {
             paces.push(Pace { own: node.speed, fault: 1.0, clock: 1.0 });
             host.nodes.push(NodeId(units::count(number)));
         }
-        Self { machines, places, paces, work_done: Vec::new(), requests_done: Vec::new(), rests: Vec::new() }
+        let disks = machines.iter().flat_map(Host::members).sum();
+        Self { machines, places, paces, work_done: Vec::new(), requests_done: Vec::new(), rests: Vec::new(), disks }
     }
 
     /// Moves bytes at a disk of a node; false if the disk is gone.
@@ -345,16 +348,16 @@ impl Hosts {
             }
         }
     }
-    /// Energy of each disk so far, machine by machine, where it is known; empty where that of none is.
-    pub fn disk_energies(&self, now: Time) -> Vec<Option<Energy>> {
+    /// Energy of each disk so far, machine by machine, nothing where it is not known; empty where that of none is.
+    pub fn disk_energies(&self, now: Time) -> Vec<Energy> {
         if !self.have_power() {
             return Vec::new();
         }
-        let mut energies = Vec::with_capacity(self.machines.iter().flat_map(Host::members).sum());
+        let mut energies = Vec::with_capacity(self.disks);
         for host in &self.machines {
             match host.store.power() {
                 Some(power) => power.energies(now, &mut energies),
-                None => energies.extend(Host::members(host).flat_map(|members| std::iter::repeat_n(None, members))),
+                None => energies.resize(energies.len() + host.members().sum::<usize>(), Energy::default()),
             }
         }
         energies
@@ -447,13 +450,12 @@ impl Hosts {
         })
     }
     /// Time that each disk has spent serving, and bytes that it has read and written, machine by machine.
-    pub fn disks_used_for(&self, now: Time) -> impl Iterator<Item = (Time, Bytes, Bytes)> {
-        self.machines.iter().flat_map(move |host| {
-            host.store
-                .members()
-                .enumerate()
-                .flat_map(move |(disk, members)| (0..members).map(move |member| host.store.disk_use(now, disk, member)))
-        })
+    pub fn disks_used_for(&self, now: Time) -> Vec<DiskUse> {
+        let mut used = Vec::with_capacity(self.disks);
+        for host in &self.machines {
+            host.store.disks_used(now, &mut used);
+        }
+        used
     }
 
     fn place(&mut self, node: NodeId) -> (&mut Host, usize) {

@@ -8,6 +8,7 @@ use hadoop::object_store::ObjectStore;
 use hadoop::{JobId, NodeId, TaskKind};
 use net::{LinkId, Topology};
 use results::{Disk, Job, Link, LinkEnd, Node, RunResult};
+use storage::DiskUse;
 use tcp::SegmentCounts;
 use traffic::TrafficLook;
 use transport::{PacketTransport, StationCounts};
@@ -36,21 +37,14 @@ struct LinkReading {
     bytes: u32,
 }
 
-/// Counters of a disk at the end of a step, cumulative since the start of the run.
-#[derive(Debug, Clone, Copy)]
-struct DiskReading {
-    busy: Time,
-    read: Bytes,
-    written: Bytes,
-}
-
 #[derive(Debug, Default)]
 struct Step {
     links: Vec<LinkReading>,
     cores: Vec<Time>,
-    disks: Vec<DiskReading>,
+    /// Cumulative since the start of the run.
+    disks: Vec<DiskUse>,
     /// Energy of disks so far, where the power of any is known.
-    disk_energy: Vec<Option<Energy>>,
+    disk_energy: Vec<Energy>,
     /// Energy of radios so far, where their power is known.
     radios: Vec<Energy>,
     retransmissions: u64,
@@ -126,10 +120,7 @@ impl Sampler {
             links: links.chain(on_air).collect(),
             cores: driver
                 .map_or_else(Vec::new, |driver| (0..nodes).map(|node| driver.hosts.used(now, NodeId(node))).collect()),
-            disks: driver.map_or_else(Vec::new, |driver| {
-                let use_of = driver.hosts.disks_used_for(now);
-                use_of.map(|(busy, read, written)| DiskReading { busy, read, written }).collect()
-            }),
+            disks: driver.map_or_else(Vec::new, |driver| driver.hosts.disks_used_for(now)),
             disk_energy: driver.map_or_else(Vec::new, |driver| driver.hosts.disk_energies(now)),
             radios: radios(world, nodes),
             retransmissions,
@@ -210,7 +201,7 @@ impl Sampler {
             *read_rate = self.steps_of(|step| step.disks[index].read.get()).map(rate).collect();
             *write_rate = self.steps_of(|step| step.disks[index].written.get()).map(rate).collect();
             if let Some(power) = &mut disk.power {
-                power.series = self.powers(|step| step.disk_energy.get(index).copied().flatten());
+                power.series = self.powers(|step| step.disk_energy.get(index).copied());
             }
         }
     }

@@ -4,9 +4,9 @@
 //! request of the stream probably fills the row (Linux md holds such stripes back). After a member's failure its data
 //! are read from all others; a spare is filled in the background, window by window, as a stream beside the others.
 
-use crate::disk::{Disk, DiskCounters, DiskSpec, Op, Request, Stream};
+use crate::disk::{Disk, DiskCounters, DiskSpec, DiskUse, Op, Request, Stream};
 use crate::stripes::{Piece, Plan, RaidLevel, Spans, Stripes};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use units::{BitRate, Bytes, Time};
 
 /// How disks make one volume.
@@ -27,8 +27,11 @@ impl ArraySpec {
     pub const SYNC_SPEED: BitRate = BitRate::from_bps(200 * 8_000_000);
 }
 
-/// Bytes of each member that a rebuild has under way at a time (Linux md: `RESYNC_WINDOW`).
+/// Bytes of each member that a rebuild reads and writes at a time (Linux md: 256 stripes of 4 KiB).
 const WINDOW: u64 = 1 << 20;
+
+/// Windows under way: one is written while the next is read, as md's stripes go their ways by themselves.
+const WINDOWS: u32 = 2;
 
 /// How long the last part of a write waits for what fills its row, as a plugged queue of Linux does.
 const HELD: Time = Time::from_ms(3);
@@ -66,10 +69,19 @@ struct Held {
 #[derive(Debug, Clone, Copy)]
 struct Rebuild {
     member: u32,
+    /// It is filled up to here, and the next window begins here.
     at: u64,
-    /// When the next window may begin.
+    begun: u64,
+    /// When that may begin.
     next: Time,
-    under_way: bool,
+    under_way: u32,
+}
+
+impl Rebuild {
+    /// When the next window begins, if one may.
+    fn due(&self, capacity: u64) -> Time {
+        if self.under_way < WINDOWS && self.begun < capacity { self.next } else { Time::MAX }
+    }
 }
 
 #[derive(Debug)]
@@ -82,6 +94,8 @@ pub(crate) struct Array<T> {
     /// Of mirrors, by member: the file that it was last asked for, and the byte that follows there.
     follows: Vec<Option<(Stream, u64)>>,
     rebuild: Option<Rebuild>,
+    /// Spares that are filled when it is.
+    spares: VecDeque<u32>,
     rate: BitRate,
     capacity: u64,
     next: u64,
@@ -102,6 +116,7 @@ impl<T: Copy> Array<T> {
             held: BTreeMap::new(),
             follows: vec![None; members as usize],
             rebuild: None,
+            spares: VecDeque::new(),
             rate: spec.rebuild,
             capacity: disk.capacity().get(),
             next: 0,
@@ -221,7 +236,7 @@ impl<T: Copy> Array<T> {
         }
         let disks = self.disks.iter().map(Disk::deadline).min().unwrap_or(Time::MAX);
         let held = self.held.values().map(|held| held.due).min().unwrap_or(Time::MAX);
-        let rebuild = self.rebuild.filter(|rebuild| !rebuild.under_way).map_or(Time::MAX, |rebuild| rebuild.next);
+        let rebuild = self.rebuild.map_or(Time::MAX, |rebuild| rebuild.due(self.capacity));
         disks.min(held).min(rebuild)
     }
 
@@ -239,7 +254,7 @@ impl<T: Copy> Array<T> {
             let plan = self.stripes.write(held.from..held.to);
             self.begin(now, None, stream, plan, false);
         }
-        if self.rebuild.is_some_and(|rebuild| !rebuild.under_way && rebuild.next <= now) {
+        while self.rebuild.is_some_and(|rebuild| rebuild.due(self.capacity) <= now) {
             self.rebuild_window(now);
         }
         done.append(&mut self.ready);
@@ -256,10 +271,11 @@ impl<T: Copy> Array<T> {
     /// A member fails: what it owed is read from the others, or need not be written. False if the data are lost.
     pub fn fail(&mut self, now: Time, member: u32) -> bool {
         let index = member as usize % self.disks.len();
-        if self.lost[index] {
+        if self.is_lost(index) {
             return self.is_whole();
         }
         self.lost[index] = true;
+        self.give_up_spare(now, index as u32);
         let mut owed = Vec::new();
         self.disks[index].retain(|request| {
             owed.push(request.tag);
@@ -268,6 +284,8 @@ impl<T: Copy> Array<T> {
         if !self.is_whole() {
             self.works.clear();
             self.held.clear();
+            self.spares.clear();
+            self.rebuild = None;
             return false;
         }
         for part in owed {
@@ -292,8 +310,25 @@ impl<T: Copy> Array<T> {
     /// A spare takes the place of a member that has failed; it is filled from the others.
     pub fn replace(&mut self, now: Time, member: u32) {
         let index = member as usize % self.disks.len();
-        if self.lost[index] && self.is_whole() && self.capacity > 0 {
-            self.rebuild = Some(Rebuild { member: index as u32, at: 0, next: now, under_way: false });
+        if self.is_lost(index) && self.is_whole() && self.capacity > 0 {
+            self.spares.push_back(index as u32);
+            self.fill_next(now);
+        }
+    }
+    /// The next spare is filled, unless one is.
+    fn fill_next(&mut self, now: Time) {
+        if self.rebuild.is_none() {
+            let fill = |member| Rebuild { member, at: 0, begun: 0, next: now, under_way: 0 };
+            self.rebuild = self.spares.pop_front().map(fill);
+        }
+    }
+    /// The spare of a member, if it has one, is filled no further.
+    fn give_up_spare(&mut self, now: Time, member: u32) {
+        self.spares.retain(|spare| *spare != member);
+        if self.rebuild.is_some_and(|rebuild| rebuild.member == member) {
+            self.rebuild = None;
+            self.works.retain(|_, work| !work.rebuilds);
+            self.fill_next(now);
         }
     }
 
@@ -304,8 +339,9 @@ impl<T: Copy> Array<T> {
 
     fn rebuild_window(&mut self, now: Time) {
         let Some(rebuild) = &mut self.rebuild else { return };
-        let (from, to) = (rebuild.at, (rebuild.at + WINDOW).min(self.capacity));
-        rebuild.under_way = true;
+        let (from, to) = (rebuild.begun, (rebuild.begun + WINDOW).min(self.capacity));
+        rebuild.begun = to;
+        rebuild.under_way += 1;
         rebuild.next = now.saturating_add(self.rate.transmission_time(Bytes::new(to - from)));
         let spare = Piece { member: rebuild.member, write: true, from, to };
         let sources = match self.stripes.level {
@@ -320,10 +356,11 @@ impl<T: Copy> Array<T> {
     fn window_is_done(&mut self, now: Time) {
         let Some(rebuild) = &mut self.rebuild else { return };
         rebuild.at = (rebuild.at + WINDOW).min(self.capacity);
-        rebuild.under_way = false;
+        rebuild.under_way -= 1;
         if rebuild.at >= self.capacity {
             self.lost[rebuild.member as usize] = false;
             self.rebuild = None;
+            self.fill_next(now);
         } else {
             rebuild.next = rebuild.next.max(now);
         }
@@ -331,7 +368,9 @@ impl<T: Copy> Array<T> {
 
     /// Whether a member has failed and no spare has taken its place.
     pub fn is_lost(&self, member: usize) -> bool {
-        self.lost[member] && self.rebuild.is_none_or(|rebuild| rebuild.member as usize != member)
+        let is_spare = |spare: u32| spare as usize == member;
+        let has_spare = self.rebuild.is_some_and(|rebuild| is_spare(rebuild.member));
+        self.lost[member] && !has_spare && !self.spares.iter().any(|spare| is_spare(*spare))
     }
 
     /// Drops the requests for which `keep` is false; what they have under way occupies the members to its end.
@@ -364,6 +403,12 @@ impl<T: Copy> Array<T> {
 
     pub fn members(&self) -> usize {
         self.disks.len()
+    }
+
+    pub fn used(&self, now: Time, out: &mut Vec<DiskUse>) {
+        for disk in &self.disks {
+            out.push(disk.used(now));
+        }
     }
 
     pub fn member_counters(&self, now: Time, member: usize) -> DiskCounters {

@@ -88,6 +88,17 @@ pub struct DiskCounters {
     pub queue_max: u32,
 }
 
+/// Of a disk's counters those that time series have.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct DiskUse {
+    /// Time with a request in service.
+    pub busy: Time,
+    /// Bytes read by completed requests.
+    pub read: Bytes,
+    /// Bytes written by completed requests.
+    pub written: Bytes,
+}
+
 impl DiskCounters {
     pub(crate) fn count(&mut self, op: Op, bytes: Bytes) {
         match op {
@@ -201,12 +212,12 @@ impl<T: Copy> Disk<T> {
     /// Counters at `now`. The request in service counts with its whole positioning and with its transfer up to `now`.
     pub fn counters(&self, now: Time) -> DiskCounters {
         let (counters, _) = self.counted();
-        DiskCounters { busy: self.used(now).0, ..*counters }
+        DiskCounters { busy: self.used(now).busy, ..*counters }
     }
-    /// Of these `busy`, `read` and `written` alone.
-    pub fn used(&self, now: Time) -> (Time, Bytes, Bytes) {
-        let (counters, busy_until) = self.counted();
-        (counters.busy - busy_until.saturating_sub(now), counters.read, counters.written)
+    /// Of these some.
+    pub fn used(&self, now: Time) -> DiskUse {
+        let (DiskCounters { busy, read, written, .. }, busy_until) = self.counted();
+        DiskUse { busy: *busy - busy_until.saturating_sub(now), read: *read, written: *written }
     }
     /// Its counters, and the end of the part of `busy` that is counted in advance.
     const fn counted(&self) -> (&DiskCounters, Time) {

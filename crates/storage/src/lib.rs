@@ -23,7 +23,7 @@ mod volume;
 
 pub use array::ArraySpec;
 pub use cache::CacheSpec;
-pub use disk::{Disk, DiskCounters, DiskSpec, Op, Request, Stream};
+pub use disk::{Disk, DiskCounters, DiskSpec, DiskUse, Op, Request, Stream};
 pub use flash::{Cells, FlashSpec};
 pub use mechanics::{MediaRate, SeekCurve};
 pub use offloading::OffloadCounters;

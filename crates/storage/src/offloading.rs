@@ -5,7 +5,8 @@
 //! of a block on a machine, so no other disk of the machine is a home of the same write.
 //!
 //! Writes to the same place come home in their order: what overlaps bytes that a log has follows them into that log, even
-//! if its home is ready, and logs are emptied oldest first. What a failed disk had in its log does not come home.
+//! if its home is ready, and logs are emptied oldest first. What a failed disk had in its log does not come home,
+//! but for what has been read from there: what overlaps that waits until it is home.
 
 use crate::cache::WriteBack;
 use crate::disk::{Op, Request, Stream};
@@ -63,6 +64,8 @@ pub(crate) struct Offloading {
     ends: Vec<Bytes>,
     /// By home: what goes home, and whether its first is on the way.
     homeward: Vec<(VecDeque<Write>, bool)>,
+    /// By home: an extent that waits for older bytes of its place, which are on their way home and in no log any more.
+    follows: Vec<Option<WriteBack>>,
     counters: Vec<OffloadCounters>,
 }
 
@@ -76,6 +79,7 @@ impl Offloading {
             places: BTreeMap::new(),
             ends: vec![Bytes::ZERO; disks],
             homeward: vec![(VecDeque::new(), false); disks],
+            follows: vec![None; disks],
             counters: vec![OffloadCounters::default(); disks],
         }
     }
@@ -135,8 +139,26 @@ impl Offloading {
         let Entry { extent: WriteBack { stream, offset, bytes }, home, .. } = *entry;
         Some((home, Request { op: Op::Write, stream, offset, bytes, tag: tag(Step::Home(write)) }))
     }
-    /// The home has an extent on its disk. Its log's copy is discarded.
-    pub fn at_home(&mut self, write: Write) -> Option<Stream> {
+    /// Has an extent wait for older bytes of its place that are on their way home from a log that has failed; whether
+    /// there are such. [`Offloading::follower`] then has it.
+    pub fn wait_for_older(&mut self, extent: WriteBack, home: u32) -> bool {
+        let (from, to) = span(extent);
+        let older = |entry: &Entry| {
+            let (start, end) = span(entry.extent);
+            entry.read && entry.extent.stream == extent.stream && start < to && from < end
+        };
+        let waits = self.homeward[home as usize].1 && self.entries.values().any(older);
+        if waits {
+            self.follows[home as usize] = Some(extent);
+        }
+        waits
+    }
+    /// What has waited for bytes that are home now.
+    pub fn follower(&mut self, home: u32) -> Option<WriteBack> {
+        self.follows[home as usize].take()
+    }
+    /// The home has an extent on its disk: which home, and whose bytes. Its log's copy is discarded.
+    pub fn at_home(&mut self, write: Write) -> Option<(u32, Stream)> {
         let home = self.entries.get(&write)?.home;
         self.rule.durable(write, Copy::Home(home), &mut self.effects);
         let discarded = self.effects.drain(..).any(|effect| matches!(effect, Effect::Discard(..)));
@@ -151,7 +173,7 @@ impl Offloading {
         let (queue, under_way) = &mut self.homeward[home as usize];
         queue.retain(|other| *other != write);
         *under_way = false;
-        Some(entry.extent.stream)
+        Some((home, entry.extent.stream))
     }
 
     /// The disk whose log has the newest bytes of an extent that are not home.
@@ -215,11 +237,16 @@ impl Offloading {
             }
         }
         self.entries.retain(|_, entry| !gone(entry));
-        let entries = &self.entries;
-        self.places.retain(|_, (_, write)| entries.get(write).is_some_and(|entry| entry.on != disk));
+        self.follows[disk as usize] = None;
         // The others are found again as after a crash, by what the disks have.
-        let durable = entries.iter().filter(|(_, entry)| entry.durable);
-        let found = durable.map(|(write, Entry { on, home, .. })| (*write, Copy::Log { on: *on, home: *home }));
+        let durable = self.entries.iter().filter(|(_, entry)| entry.durable);
+        let durable: Vec<_> = durable.map(|(write, entry)| (*write, *entry)).collect();
+        self.places.clear();
+        for (write, entry) in durable.iter().filter(|(_, entry)| entry.on != disk) {
+            self.place(entry.extent, *write);
+        }
+        let entries = &self.entries;
+        let found = durable.into_iter().map(|(write, Entry { on, home, .. })| (write, Copy::Log { on, home }));
         self.rule = OffloadLog::recover(&found.collect(), &mut self.effects);
         for (write, entry) in entries.iter().filter(|(_, entry)| !entry.durable) {
             let _ = self.rule.begin(*write, &[(entry.home, false)], &[entry.on], &mut self.effects);

@@ -15,7 +15,6 @@ use units::{Energy, Time};
 /// A disk of the store that has a profile.
 #[derive(Clone, Debug)]
 struct Seat {
-    volume: usize,
     member: usize,
     /// It has requests, since then; and how long it had read and written by then.
     wanted: bool,
@@ -78,13 +77,13 @@ impl StorePower {
         now: Time,
     ) -> Result<Self, PolicyError> {
         let (mut disks, mut seats, mut places) = (Vec::new(), Vec::new(), Vec::new());
-        for (volume, &(members, profile)) in volumes.iter().enumerate() {
+        for &(members, profile) in volumes {
             let mut of_members = vec![None; members];
             for (member, place) in of_members.iter_mut().enumerate() {
                 let Some(profile) = profile else { continue };
                 *place = Some(units::count(seats.len()));
                 disks.push(profile);
-                seats.push(Seat::new(volume, member));
+                seats.push(Seat::new(member));
             }
             places.push(of_members);
         }
@@ -127,9 +126,11 @@ impl StorePower {
     pub const fn steps(&self) -> u64 {
         self.steps
     }
-    /// Appends the energy of each disk so far, volume by volume, where it has a profile.
-    pub fn energies(&self, now: Time, out: &mut Vec<Option<Energy>>) {
-        out.extend(self.places.iter().flatten().map(|seat| seat.map(|seat| self.disk(seat).energy(now))));
+    /// Appends the energy of each disk so far, volume by volume; nothing of one without a profile.
+    pub fn energies(&self, now: Time, out: &mut Vec<Energy>) {
+        for seat in self.places.iter().flatten() {
+            out.push(seat.map_or_else(Energy::default, |seat| self.disk(seat).energy(now)));
+        }
     }
     /// How requests had to wait for the disk on a seat.
     pub fn lateness(&self, seat: u32) -> Lateness {
@@ -214,50 +215,12 @@ impl StorePower {
         if self.stale {
             touched.fill(true);
         }
-        for (number, seat) in (0..).zip(&mut self.seats) {
-            if !touched[seat.volume] {
-                continue;
-            }
-            let volume = &mut volumes[seat.volume];
-            let wanted = volume.is_wanted(seat.member);
-            let still = !wanted && !seat.wanted && !seat.leaves;
-            if still && volume.is_resting(seat.member) != self.controller.disk(number).is_ready() {
-                continue;
-            }
-            if wanted && !seat.wanted {
-                (seat.wanted, seat.since, self.stale) = (true, now, true);
-                seat.before = used(self.controller.disk(number), now);
-                let first = volume.first_held(seat.member);
-                let op = first.map(|(op, _)| op).or(volume.serving(seat.member).0).unwrap_or(Op::Read);
-                let cause = first.and_then(|(_, stream)| self.causes.get(&stream).copied());
-                self.controller.begin(now, number, op, cause.unwrap_or_else(|| usual(op, stream_of(first))));
-            } else if !wanted && seat.wanted {
-                seat.visits.add(seat.visit(self.controller.disk(number), now), seat.clock(now));
-                (seat.wanted, self.stale) = (false, true);
-                self.controller.end(now, number);
-            }
-            let ready = self.controller.disk(number).is_ready();
-            if ready && volume.is_resting(seat.member) && seat.wanted {
-                let waited = now.saturating_sub(seat.since);
-                seat.late.times += 1;
-                seat.late.sum += waited;
-                seat.late.most = seat.late.most.max(waited);
-            }
-            volume.set_resting(now, seat.member, !ready);
-            if ready && seat.wanted {
-                let state = self.controller.disk(number).state();
-                match volume.serving(seat.member).0 {
-                    Some(Op::Read) if state != PowerState::Read => self.controller.turn(now, number, Op::Read),
-                    Some(Op::Write) if state != PowerState::Write => self.controller.turn(now, number, Op::Write),
-                    None if state != PowerState::Idle => self.controller.pause(now, number),
-                    _ => {}
-                }
-            }
-            if seat.leaves && seat.off_since.is_none() && volume.serving(seat.member).1 {
-                self.controller.switch_off(now, number);
-                self.stale = true;
-                volume.set_resting(now, seat.member, true);
-                seat.off_since = Some(now);
+        let Self { controller, seats, places, causes, stale, .. } = self;
+        let volumes = places.iter().zip(volumes).zip(touched).filter(|(_, touched)| **touched);
+        for ((members, volume), _) in volumes {
+            for number in members.iter().flatten().copied() {
+                let seat = &mut seats[number as usize];
+                *stale |= seat.settle(now, (number, controller), volume, causes);
             }
         }
         if std::mem::take(&mut self.stale) {
@@ -268,9 +231,8 @@ impl StorePower {
 }
 
 impl Seat {
-    fn new(volume: usize, member: usize) -> Self {
+    fn new(member: usize) -> Self {
         Self {
-            volume,
             member,
             wanted: false,
             since: Time::ZERO,
@@ -281,6 +243,58 @@ impl Seat {
             visits: Visits::default(),
             late: Lateness::default(),
         }
+    }
+    /// Tells the policy what its disk has begun and ended, and the disk whether it rests; whether that was news to the
+    /// policy.
+    fn settle<T: Copy>(
+        &mut self,
+        now: Time,
+        (number, controller): (u32, &mut Controller),
+        volume: &mut Volume<T>,
+        causes: &BTreeMap<Stream, Cause>,
+    ) -> bool {
+        let wanted = volume.is_wanted(self.member);
+        let still = !wanted && !self.wanted && !self.leaves;
+        if still && volume.is_resting(self.member) != controller.disk(number).is_ready() {
+            return false;
+        }
+        let mut news = false;
+        if wanted && !self.wanted {
+            (self.wanted, self.since, news) = (true, now, true);
+            self.before = used(controller.disk(number), now);
+            let first = volume.first_held(self.member);
+            let op = first.map(|(op, _)| op).or(volume.serving(self.member).0).unwrap_or(Op::Read);
+            let cause = first.and_then(|(_, stream)| causes.get(&stream).copied());
+            controller.begin(now, number, op, cause.unwrap_or_else(|| usual(op, stream_of(first))));
+        } else if !wanted && self.wanted {
+            self.visits.add(self.visit(controller.disk(number), now), self.clock(now));
+            (self.wanted, news) = (false, true);
+            controller.end(now, number);
+        }
+        let ready = controller.disk(number).is_ready();
+        if ready && volume.is_resting(self.member) && self.wanted {
+            let waited = now.saturating_sub(self.since);
+            self.late.times += 1;
+            self.late.sum += waited;
+            self.late.most = self.late.most.max(waited);
+        }
+        volume.set_resting(now, self.member, !ready);
+        if ready && self.wanted {
+            let state = controller.disk(number).state();
+            match volume.serving(self.member).0 {
+                Some(Op::Read) if state != PowerState::Read => controller.turn(now, number, Op::Read),
+                Some(Op::Write) if state != PowerState::Write => controller.turn(now, number, Op::Write),
+                None if state != PowerState::Idle => controller.pause(now, number),
+                _ => {}
+            }
+        }
+        if self.leaves && self.off_since.is_none() && volume.serving(self.member).1 {
+            controller.switch_off(now, number);
+            volume.set_resting(now, self.member, true);
+            self.off_since = Some(now);
+            return true;
+        }
+        news
     }
     /// Time with power: a clock that stands while there is none, as a disk without power can save nothing.
     fn clock(&self, now: Time) -> Time {

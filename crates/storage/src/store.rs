@@ -5,7 +5,7 @@
 //! `balance_dirty_pages`).
 
 use crate::cache::{Cache, CacheSpec, WriteBack};
-use crate::disk::{DiskCounters, Op, Request, Stream};
+use crate::disk::{DiskCounters, DiskUse, Op, Request, Stream};
 use crate::offloading::{OffloadCounters, Offloading, Step};
 use crate::power::{Cause, Hint, PolicyError, Profile, Settings};
 use crate::powered::StorePower;
@@ -417,9 +417,11 @@ impl<T: Copy> Store<T> {
     pub fn disk_counters(&self, now: Time, disk: usize, member: usize) -> DiskCounters {
         self.volumes[disk].counters(now, member)
     }
-    /// Of these [`DiskCounters::busy`], `read` and `written` alone.
-    pub fn disk_use(&self, now: Time, disk: usize, member: usize) -> (Time, Bytes, Bytes) {
-        self.volumes[disk].used(now, member)
+    /// Appends some counters of each disk, volume by volume.
+    pub fn disks_used(&self, now: Time, out: &mut Vec<DiskUse>) {
+        for volume in &self.volumes {
+            volume.used(now, out);
+        }
     }
 
     fn copy(&mut self, now: Time, request: Request<T>) {
@@ -471,23 +473,30 @@ impl<T: Copy> Store<T> {
                 }
             }
             Step::Home(write) => {
-                if let (Some(stream), Some(power)) = (logs.at_home(write), &mut self.power) {
+                let Some((home, stream)) = logs.at_home(write) else { return };
+                if let Some(power) = &mut self.power {
                     power.asked(stream, None);
+                }
+                if let Some(extent) = logs.follower(home) {
+                    self.touch(home as usize).submit(now, write_of(extent));
                 }
             }
         }
     }
-    /// Where an extent is written: home, or to the log of a disk that is ready if the home rests.
-    fn way_of(&mut self, home: usize, extent: WriteBack) -> (usize, Request<Job>) {
-        let WriteBack { stream, offset, bytes } = extent;
-        let direct = Request { op: Op::Write, stream, offset, bytes, tag: Job::WriteBack(extent) };
-        let (Some(logs), Some(power)) = (&mut self.offloading, &self.power) else { return (home, direct) };
+    /// Where an extent is written: home, or to the log of a disk that is ready if the home rests. None: it waits until
+    /// older bytes of its place are home.
+    fn way_of(&mut self, home: usize, extent: WriteBack) -> Option<(usize, Request<Job>)> {
+        let direct = Some((home, write_of(extent)));
+        let (Some(logs), Some(power)) = (&mut self.offloading, &self.power) else { return direct };
+        // Older bytes of the place come home before these.
         if let Some(on) = logs.log_with(extent) {
-            // Older bytes of the place come home before these.
-            return (on as usize, logs.begin(extent, home as u32, on, Job::Offload));
+            return Some((on as usize, logs.begin(extent, home as u32, on, Job::Offload)));
+        }
+        if logs.wait_for_older(extent, home as u32) {
+            return None;
         }
         if !power.is_backup(home) || power.depth(home) == 0 {
-            return (home, direct);
+            return direct;
         }
         let may_log = |disk: &usize| {
             let other = *disk != home && !self.gone[*disk];
@@ -495,8 +504,8 @@ impl<T: Copy> Store<T> {
         };
         let on = (0..self.volumes.len()).filter(may_log).min_by_key(|disk| self.volumes[*disk].queued());
         match on {
-            Some(on) => (on, logs.begin(extent, home as u32, on as u32, Job::Offload)),
-            None => (home, direct),
+            Some(on) => Some((on, logs.begin(extent, home as u32, on as u32, Job::Offload))),
+            None => direct,
         }
     }
 
@@ -549,9 +558,16 @@ impl<T: Copy> Store<T> {
             }
             if let Some(extent) = self.cache.write_back(disk as u32) {
                 self.writing_back[disk] = true;
-                let (to, request) = self.way_of(disk, extent);
-                self.touch(to).submit(now, request);
+                if let Some((to, request)) = self.way_of(disk, extent) {
+                    self.touch(to).submit(now, request);
+                }
             }
         }
     }
+}
+
+/// An extent's write to its own disk.
+const fn write_of(extent: WriteBack) -> Request<Job> {
+    let WriteBack { stream, offset, bytes } = extent;
+    Request { op: Op::Write, stream, offset, bytes, tag: Job::WriteBack(extent) }
 }

@@ -1,8 +1,8 @@
 //! What a host's store has requests for: a disk, or an array of them.
 
 use crate::array::{Array, ArraySpec};
-use crate::disk::{Disk, DiskCounters, DiskSpec, Op, Request, Stream};
-use units::{Bytes, Time};
+use crate::disk::{Disk, DiskCounters, DiskSpec, DiskUse, Op, Request, Stream};
+use units::Time;
 
 /// A disk, or several that are one volume.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -141,11 +141,11 @@ impl<T: Copy> Volume<T> {
             Self::Array(array) => set_resting(array.member_mut(member), now, rests),
         }
     }
-    /// Of the counters of one of them `busy`, `read` and `written` alone.
-    pub fn used(&self, now: Time, member: usize) -> (Time, Bytes, Bytes) {
+    /// Appends some counters of each of them.
+    pub fn used(&self, now: Time, out: &mut Vec<DiskUse>) {
         match self {
-            Self::Disk(disk) => disk.used(now),
-            Self::Array(array) => array.member(member).used(now),
+            Self::Disk(disk) => out.push(disk.used(now)),
+            Self::Array(array) => array.used(now, out),
         }
     }
     /// Counters of one of them.

@@ -55,11 +55,13 @@ mod testbed_hadoop_args;
 mod testbed_hadoop_kat;
 #[cfg(feature = "testbed")]
 mod testbed_hadoop_measure;
+#[cfg(feature = "testbed")]
 mod testbed_hadoop_predict;
 #[cfg(feature = "testbed")]
 mod testbed_hadoop_recorded;
 #[cfg(feature = "testbed")]
 mod testbed_hadoop_result;
+#[cfg(feature = "testbed")]
 mod testbed_hadoop_run;
 #[cfg(feature = "testbed")]
 mod testbed_spark_predict;

@@ -283,17 +283,20 @@ impl Yarn {
             application.lost_nodes.push(node);
         }
     }
-    /// An AppMaster is lost: its containers are stopped, and it starts again elsewhere unless it has been lost too
-    /// often.
+    /// An AppMaster is lost: its containers are stopped, those that it has not started are free, and it starts again
+    /// elsewhere unless it has been lost too often.
     fn lose_master(&mut self, ctx: &Context, id: ApplicationId) {
         for container in self.tracker.containers_of(id) {
             if self.container(container).launched {
                 self.tracker.clean_up(container);
+            } else {
+                self.free(container);
             }
         }
         let application = self.application_mut(id);
         application.forget_master();
         application.requests.clear();
+        application.granted.clear();
         application.lost_masters += 1;
         let lost = application.lost_masters;
         let again = application.state == State::Running && lost < application.spec.max_attempts;

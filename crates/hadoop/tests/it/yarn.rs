@@ -263,6 +263,28 @@ fn a_lost_master_is_replaced_once() {
     assert_eq!(toy.when(|news| matches!(news, News::Registered(_))).len(), 2);
 }
 
+/// The AppMaster's node dies with containers granted elsewhere that it has not heard of, or has not started yet. Nobody will
+/// start them: they are free for the next AppMaster, which has five of the six places on the three nodes that are left.
+#[test]
+fn what_a_lost_master_never_started_is_free() {
+    let mut world = world(4, 2);
+    let mut toy = Toy::submit(&mut world);
+    toy.wanted = 7;
+    while toy.master.is_none() {
+        let next = world.now + CALLS;
+        toy.run_to(&mut world, next);
+    }
+    // Each node has had a heartbeat by then, and the AppMaster its first only.
+    let at = world.now + HEARTBEAT - CALLS;
+    toy.run_to(&mut world, at);
+    assert!(toy.running.is_empty());
+    let first = world.cluster.yarn().master_node(toy.application).expect("it is registered");
+    world.kill(first, at);
+    toy.run_to(&mut world, seconds(60));
+    assert_eq!(toy.running.len(), 5);
+    assert!(!toy.nodes(&world).contains(&first));
+}
+
 /// An AppMaster that leaves is told so, and its container is free.
 #[test]
 fn an_application_ends_when_its_master_unregisters() {

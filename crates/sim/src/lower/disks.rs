@@ -173,7 +173,13 @@ pub(super) fn check_faults(check: &mut Check<'_>) {
             check.says(&format!("{path}.member"), message, format!("0 to {}", members - 1));
         }
         let stands = disk.array.as_ref().is_some_and(|array| array.level != RaidLevel::Raid0);
-        if fault.slow.is_some() || stands {
+        if fault.slow.is_some() {
+            continue;
+        }
+        if stands {
+            if let Some(message) = fault.down_for.and_then(|_| never_filled(disk, &scenario.storage)) {
+                check.says(&format!("{path}.down-for"), message, "leave it out, or a `preset` with a size");
+            }
             continue;
         }
         if fault.down_for.is_some() {
@@ -191,6 +197,12 @@ pub(super) fn check_faults(check: &mut Check<'_>) {
             check.says(&format!("{path}.disk"), message, "another disk; without `disk` the whole node fails");
         }
     }
+}
+
+/// What is wrong with a spare of an array whose disks have no size.
+fn never_filled(disk: &Disk, overrides: &Storage) -> Option<String> {
+    let unknown = disk_spec(disk, overrides).capacity() == Bytes::ZERO;
+    unknown.then(|| format!("the size of a `{}` is not known, nor so when a spare is filled", disk.preset.word()))
 }
 
 fn check_node(check: &mut Check<'_>, path: &str, node: &Node) {
@@ -231,6 +243,13 @@ fn check_disk(check: &mut Check<'_>, path: &str, disk: &Disk) {
             let message = format!("{} of {} disks is no array", array.level.word(), array.members);
             let help = format!("at least {least} `members`; parity of one disk is a mirror: `raid-1`");
             check.says(&format!("{path}.array.members"), message, help);
+        }
+        let lacks_time = array.level != RaidLevel::Raid0 && array.replace == Time::ZERO;
+        if let (Some(_), true, Some(message)) =
+            (disk.failure_rate, lacks_time, never_filled(disk, &check.scenario.storage))
+        {
+            let help = "`array.replace` with the time until it is, or a `preset` with a size";
+            check.says(&format!("{path}.failure-rate"), message, help);
         }
     }
     let rotates = matches!(disk_spec(disk, &check.scenario.storage), DiskSpec::Rotating(_));

@@ -190,6 +190,11 @@ fn faults_of_disks_that_cannot_be_are_errors() {
     assert!(said.contains("no other disk of worker-1 holds first replicas of input"), "{said}");
     let said = problem(&format!("{SORT}[[node.disk]]\narray = {{ members = 2 }}\n"));
     assert!(said.contains("raid-5 of 2 disks is no array; at least 3 `members`"), "{said}");
+    let mirror = "[[node.disk]]\narray = { level = \"raid-1\", members = 2 }\n";
+    let spare = fault("disk = 0\nmember = 1\ndown-for = \"5 s\"").replace("disks = 2\n", mirror);
+    assert!(problem(&spare).contains("the size of a `virtual` is not known"), "{}", problem(&spare));
+    let said = problem(&format!("{SORT}{mirror}failure-rate = 0.05\n"));
+    assert!(said.contains("is not known, nor so when a spare is filled; `array.replace`"), "{said}");
     let said = problem(&format!("{SORT}[[node.disk]]\nscheduler = \"ncq\"\n"));
     assert!(said.contains("has no head"), "{said}");
 }

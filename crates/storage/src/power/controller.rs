@@ -117,6 +117,7 @@ impl Controller {
         seat.power.switch_off(now);
         (seat.held, seat.dismissed) = (false, false);
         self.forget_turn(disk);
+        self.start_waiting(now);
     }
     /// A disk gets its power back, and starts.
     pub fn switch_on(&mut self, now: Time, disk: u32) {

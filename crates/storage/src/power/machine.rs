@@ -195,6 +195,9 @@ pub struct DiskPower {
     times: [Time; PowerState::COUNT],
     /// Energy of the times of all states but the present one.
     others: Energy,
+    /// What it draws in the present state, as samples ask often, and how long it has been in it before `since`.
+    power: Power,
+    before: Time,
     wakes: [[u32; Cause::KINDS]; 3],
     changes: Vec<Change>,
 }
@@ -211,6 +214,8 @@ impl DiskPower {
             woken_for: None,
             times: [Time::ZERO; PowerState::COUNT],
             others: Energy::default(),
+            power: profile.idle,
+            before: Time::ZERO,
             wakes: [[0; Cause::KINDS]; 3],
             changes: Vec::new(),
         }
@@ -357,15 +362,11 @@ impl DiskPower {
         self.times[self.state.index()] += now.saturating_sub(self.since);
         self.since = now.max(self.since);
         if state != self.state {
-            let (left, entered) = (self.energy_in(self.state, Time::ZERO), self.energy_in(state, Time::ZERO));
-            self.others = (self.others + left).saturating_sub(entered);
-            self.state = state;
+            let left = self.power.over(self.times[self.state.index()]);
+            (self.state, self.power) = (state, state.power(&self.profile));
+            self.others = (self.others + left).saturating_sub(self.power.over(self.times[state.index()]));
         }
-    }
-    /// Energy of a state's time, and of `more` of it.
-    fn energy_in(&self, state: PowerState, more: Time) -> Energy {
-        let time = self.times[state.index()] + more;
-        if time == Time::ZERO { Energy::default() } else { state.power(&self.profile).over(time) }
+        self.before = self.times[self.state.index()];
     }
     /// Time in each state up to `now`, by [`PowerState::index`]; together, the time since the start.
     pub fn times(&self, now: Time) -> [Time; PowerState::COUNT] {
@@ -375,7 +376,7 @@ impl DiskPower {
     }
     /// Energy up to `now`: the sum over the states of power times time.
     pub fn energy(&self, now: Time) -> Energy {
-        self.others + self.energy_in(self.state, now.saturating_sub(self.since))
+        self.others + self.power.over(self.before + now.saturating_sub(self.since))
     }
     /// How often it was woken out of a depth, by kind of cause.
     pub const fn wakes(&self, depth: Depth) -> &[u32; Cause::KINDS] {

@@ -2,7 +2,7 @@
 //! reader gets, and what a crash leaves, at times by hand.
 
 use storage::power::{Budget, Cause, Depth, Policy, Profile, Rest, Settings, Transition};
-use storage::{CacheSpec, DiskSpec, Op, Request, RotatingSpec, Store, Stream};
+use storage::{CacheSpec, DiskScheduler, DiskSpec, Op, Request, RotatingSpec, Store, Stream};
 use units::{BitRate, Bytes, Energy, Power, Time};
 
 const S: Time = Time::from_secs(1);
@@ -12,7 +12,11 @@ const MS: Time = Time::from_ms(1);
 /// position in no time; memory writes back what is 30 s old.
 fn machine() -> Store<u64> {
     let rate = BitRate::from_bps(800_000_000);
-    let disk = DiskSpec::Rotating(RotatingSpec::flat(Time::ZERO, rate, rate));
+    machine_of(RotatingSpec::flat(Time::ZERO, rate, rate), 1)
+}
+/// As many such disks that are always ready, and then the backup.
+fn machine_of(disk: RotatingSpec, ready: usize) -> Store<u64> {
+    let disk = DiskSpec::Rotating(disk);
     let standby = Rest {
         power: Power::from_watts(1.0),
         down: Transition { time: S, energy: Energy::from_joules(5.0) },
@@ -28,8 +32,10 @@ fn machine() -> Store<u64> {
         load_limit: None,
     };
     let settings = Settings { spin_ups: Budget::per_day(10_000), ..Settings::of(Policy::Timeout(Some(S * 5))) };
-    let mut store = Store::new(&[disk, disk], CacheSpec::linux(Bytes::from_mib(1024)));
-    store.set_power(Time::ZERO, settings, &[Some((profile, 0)), Some((profile, 1))]).unwrap();
+    let mut store = Store::new(&vec![disk; ready + 1], CacheSpec::linux(Bytes::from_mib(1024)));
+    let gears = std::iter::repeat_n(0, ready).chain([1]);
+    let profiles: Vec<_> = gears.map(|gear| Some((profile, gear))).collect();
+    store.set_power(Time::ZERO, settings, &profiles).unwrap();
     store.set_offloading();
     store
 }
@@ -345,4 +351,63 @@ fn what_has_been_read_from_a_failed_log_comes_home() {
     let mb = Bytes::from_mb;
     assert_eq!((counters.logged, counters.returned, counters.lost, owed), (mb(50), mb(20), mb(30), Bytes::ZERO));
     assert_eq!(moved(&store, 1).1, mb(20));
+}
+
+/// As above, on disks that turn and choose the order of what they are asked for. The home is ready at 110 s and reads until
+/// 110.3 s. What the log has, 20 MB, is read from there by 110.2 s, when its disk fails; some of it was written anew at
+/// 80.3 s and goes home, too, behind the old bytes and never before them, wherever it begins.
+#[test]
+fn what_is_on_its_way_home_does_not_overwrite_what_is_younger() {
+    let rate = BitRate::from_bps(800_000_000);
+    let flat = RotatingSpec::flat(Time::ZERO, rate, rate);
+    let disk = RotatingSpec { revolution: RotatingSpec::revolution(7_200), scheduler: DiskScheduler::NCQ, ..flat };
+    for begin in 1..10 {
+        let mut store = machine_of(disk, 1);
+        run_until(&mut store, S * 50);
+        store.submit(S * 50, 1, of_backup(Op::Write, 1, 0, 20));
+        run_until(&mut store, S * 80 + MS * 300);
+        store.submit(S * 80 + MS * 300, 1, of_backup(Op::Write, 1, begin, 10));
+        run_until(&mut store, S * 100);
+        store.submit(S * 100, 1, of_backup(Op::Read, 2, 0, 30));
+        run_until(&mut store, S * 110 + MS * 240);
+        assert_eq!(logs(&store), (Bytes::from_mb(20), Bytes::ZERO, Bytes::from_mb(20)));
+        store.fail_member(S * 110 + MS * 240, 0, 0);
+        while step(&mut store, S * 200, &mut Vec::new()) {
+            let is_home = logs(&store).1 == Bytes::from_mb(20);
+            assert!(is_home || store.unwritten() > Bytes::ZERO, "from {begin} MB on the old bytes are written last");
+        }
+        let (counters, owed) = store.offloaded(1).unwrap();
+        assert_eq!((counters.lost, owed, store.unwritten()), (Bytes::ZERO, Bytes::ZERO, Bytes::ZERO));
+        assert_eq!(moved(&store, 1).1, Bytes::from_mb(30));
+    }
+}
+
+/// A log of disk 0 has 10 MB by 80.1 s. The next 10 go to disk 1 at 110.6 s, as disk 0 is read then, and so do at 142 s 10
+/// that overlap both. Disk 1 fails at 145 s, with 20 MB. The first ten are on their way home from 180 s on, for 0.2 s:
+/// what is written back of the same place at 180.05 s follows them by their log, as if disk 1 had never had any.
+#[test]
+fn a_failed_log_leaves_the_order_of_what_another_has() {
+    let rate = BitRate::from_bps(800_000_000);
+    let mut store = machine_of(RotatingSpec::flat(Time::ZERO, rate, rate), 2);
+    let write = |offset, megabytes| of_backup(Op::Write, 1, offset, megabytes);
+    for (at, disk, what) in [
+        (S * 50, 2, write(0, 10)),
+        (S * 80 + MS * 600, 2, write(10, 10)),
+        (S * 110 + MS * 500, 0, of_backup(Op::Read, 8, 0, 20)),
+        (S * 112, 2, write(5, 10)),
+    ] {
+        run_until(&mut store, at);
+        store.submit(at, disk, what);
+    }
+    run_until(&mut store, S * 145);
+    store.fail_member(S * 145, 1, 0);
+    let counters = store.offloaded(2).unwrap().0;
+    assert_eq!((counters.logged, counters.lost), (Bytes::from_mb(30), Bytes::from_mb(20)));
+    run_until(&mut store, S * 150 + MS * 50);
+    store.submit(S * 150 + MS * 50, 2, write(6, 2));
+    run_until(&mut store, S * 170);
+    store.submit(S * 170, 2, of_backup(Op::Read, 9, 0, 1));
+    run_until(&mut store, S * 190);
+    let (counters, owed) = store.offloaded(2).unwrap();
+    assert_eq!((counters.logged, counters.returned, owed), (Bytes::from_mb(32), Bytes::from_mb(12), Bytes::ZERO));
 }

@@ -101,6 +101,41 @@ fn a_write_wakes_its_disk_when_memory_writes_back() {
     assert_eq!(store.disk_counters(S * 95, 0, 0).written, Bytes::from_mb(20));
 }
 
+/// Two disks at rest are asked at 50 and 51 s; the second waits for the first one's motor, which would run at 60 s, and
+/// the first fails at 55 s. So the second starts then, and its read of 100 MB ends at 66 s.
+#[test]
+fn a_disk_that_fails_while_it_starts_gives_way_to_the_next() {
+    let mut store = Store::new(&[disk(), disk()], CacheSpec::none());
+    store.set_power(Time::ZERO, after(20), &[Some((profile(), 1)); 2]).unwrap();
+    run_until(&mut store, S * 50);
+    store.submit(S * 50, 0, request(Op::Read, 1, 100, 1));
+    store.submit(S * 51, 1, request(Op::Read, 2, 100, 2));
+    run_until(&mut store, S * 55);
+    assert_eq!(store.fail_member(S * 55, 0, 0), Some(vec![1]));
+    assert_eq!(run_until(&mut store, S * 1000), vec![(S * 66, 2)]);
+}
+
+/// A spare of a RAID 5 fails while it is filled: what is written afterwards does not wait for it.
+#[test]
+fn nobody_waits_for_a_spare_that_has_failed() {
+    let array =
+        ArraySpec { level: RaidLevel::Raid5, members: 4, unit: Bytes::new(64 << 10), rebuild: ArraySpec::SYNC_SPEED };
+    let mut store = Store::new(&[VolumeSpec { disk: disk(), array: Some(array) }], CacheSpec::none());
+    store.set_power(Time::ZERO, after(20), &[Some((profile(), 0))]).unwrap();
+    store.fail_member(S, 0, 1);
+    run_until(&mut store, S * 2);
+    store.replace_member(S * 2, 0, 1);
+    run_until(&mut store, S * 30);
+    assert!(store.rebuilt(0).is_some_and(|part| part > 0.0));
+    store.fail_member(S * 30, 0, 1);
+    run_until(&mut store, S * 31);
+    store.submit(S * 31, 0, request(Op::Write, 1, 100, 1));
+    store.submit(S * 31, 0, request(Op::Read, 2, 100, 2));
+    let mut done: Vec<u64> = run_until(&mut store, S * 60).into_iter().map(|(_, tag)| tag).collect();
+    done.sort_unstable();
+    assert_eq!(done, [1, 2]);
+}
+
 /// A read of a whole row of a RAID 5 wakes all its members, motor by motor.
 #[test]
 fn one_read_wakes_the_disks_of_an_array() {
