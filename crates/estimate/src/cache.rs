@@ -4,9 +4,9 @@
 ///
 /// The cache evicts what was used longest ago: what is still to be read of these files before what has been read or
 /// written since. Of `i` bytes of files, `w` bytes of writes and a cache of `c`, with the part `p` merged: `i (1 - p)`
-/// are to be read, and at most `c - (i + w) p` of them are left. Hits are the integral of their ratio times `i`. A file is
-/// in the cache from some place on, which the ratio spreads: so that is for many files. Of two, up to a sixth is missed
-/// beyond it, of ten some 2 %, of a hundred 0.3 %.
+/// are to be read, and at most `c - (i + w) p` of them are left. Hits are the integral of their ratio times `i`. A file
+/// is in the cache from some place on, which the ratio spreads: so that is for many files. Of two, up to a sixth is
+/// missed beyond it, of ten some 2 %, of a hundred 0.3 %.
 pub(crate) fn missed(input: f64, cache: f64, written: f64) -> f64 {
     let gone = input + written;
     if gone <= cache {
@@ -23,8 +23,8 @@ pub(crate) fn missed(input: f64, cache: f64, written: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// The misses of a merge of so many files, 10,000 pages in all and written one after the other, beside `written` pages
-    /// for each that is read: page by page in a list by last use.
+    /// The misses of a merge of so many files, 10,000 pages in all and written one after the other, beside `written`
+    /// pages for each that is read: page by page in a list by last use.
     fn by_pages(files: usize, capacity: usize, written: usize) -> f64 {
         let length = 10_000 / files;
         let mut cache: Vec<usize> = (0..10_000).rev().take(capacity).rev().collect();

@@ -133,8 +133,8 @@ fn beside(cluster: &Cluster, spec: &JobSpec) -> f64 {
 pub(crate) struct Intake {
     /// While memory is merged no fetch begins (`MergeManagerImpl.waitForResource`), so this adds to the transfer.
     pub merged: f64,
-    /// What goes on beside the transfer: fetchers check what comes, one thread merges on disk, and the disks have what the
-    /// page cache does not hold.
+    /// What goes on beside the transfer: fetchers check what comes, one thread merges on disk, and the disks have what
+    /// the page cache does not hold.
     pub beside: f64,
 }
 

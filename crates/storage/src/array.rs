@@ -69,11 +69,12 @@ struct Held {
 #[derive(Debug, Clone, Copy)]
 struct Rebuild {
     member: u32,
-    /// It is filled up to here, and the next window begins here.
+    /// Bytes of it that are filled.
     at: u64,
+    /// Where the next window begins, and when it may.
     begun: u64,
-    /// When that may begin.
     next: Time,
+    /// Windows under way.
     under_way: u32,
 }
 
@@ -94,7 +95,7 @@ pub(crate) struct Array<T> {
     /// Of mirrors, by member: the file that it was last asked for, and the byte that follows there.
     follows: Vec<Option<(Stream, u64)>>,
     rebuild: Option<Rebuild>,
-    /// Spares that are filled when it is.
+    /// Spares that are filled after that one.
     spares: VecDeque<u32>,
     rate: BitRate,
     capacity: u64,
@@ -405,6 +406,7 @@ impl<T: Copy> Array<T> {
         self.disks.len()
     }
 
+    /// Appends what time series have of each member.
     pub fn used(&self, now: Time, out: &mut Vec<DiskUse>) {
         for disk in &self.disks {
             out.push(disk.used(now));

@@ -88,7 +88,7 @@ pub struct DiskCounters {
     pub queue_max: u32,
 }
 
-/// Of a disk's counters those that time series have.
+/// What time series have of a disk's counters.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct DiskUse {
     /// Time with a request in service.
@@ -214,7 +214,7 @@ impl<T: Copy> Disk<T> {
         let (counters, _) = self.counted();
         DiskCounters { busy: self.used(now).busy, ..*counters }
     }
-    /// Of these some.
+    /// What time series have of them.
     pub fn used(&self, now: Time) -> DiskUse {
         let (DiskCounters { busy, read, written, .. }, busy_until) = self.counted();
         DiskUse { busy: *busy - busy_until.saturating_sub(now), read: *read, written: *written }

@@ -417,7 +417,7 @@ impl<T: Copy> Store<T> {
     pub fn disk_counters(&self, now: Time, disk: usize, member: usize) -> DiskCounters {
         self.volumes[disk].counters(now, member)
     }
-    /// Appends some counters of each disk, volume by volume.
+    /// Appends what time series have of each disk, volume by volume.
     pub fn disks_used(&self, now: Time, out: &mut Vec<DiskUse>) {
         for volume in &self.volumes {
             volume.used(now, out);

@@ -141,7 +141,7 @@ impl<T: Copy> Volume<T> {
             Self::Array(array) => set_resting(array.member_mut(member), now, rests),
         }
     }
-    /// Appends some counters of each of them.
+    /// Appends what time series have of each of them.
     pub fn used(&self, now: Time, out: &mut Vec<DiskUse>) {
         match self {
             Self::Disk(disk) => out.push(disk.used(now)),

@@ -94,8 +94,8 @@ fn percent(cases: &[Case], holds: impl Fn(&Case) -> bool) -> f64 {
     100.0 * cases.iter().filter(|case| holds(case)).count() as f64 / cases.len() as f64
 }
 
-/// Per cent of cases whose time the mean misses by a fifth at the most in one seed's run, in the mean of all seeds' runs,
-/// by mean value analysis in one seed's run; and in how many one seed's run is in the bounds.
+/// Per cent of cases whose time the mean misses by a fifth at the most in one seed's run, in the mean of all seeds'
+/// runs, by mean value analysis in one seed's run; and in how many one seed's run is in the bounds.
 fn shares(cases: &[Case]) -> [f64; 4] {
     let mean = |case: &Case| case.runs.iter().sum::<f64>() / case.runs.len() as f64;
     [

@@ -263,8 +263,9 @@ fn a_lost_master_is_replaced_once() {
     assert_eq!(toy.when(|news| matches!(news, News::Registered(_))).len(), 2);
 }
 
-/// The AppMaster's node dies with containers granted elsewhere that it has not heard of, or has not started yet. Nobody will
-/// start them: they are free for the next AppMaster, which has five of the six places on the three nodes that are left.
+/// The AppMaster's node dies with containers granted elsewhere that it has not heard of, or has not started yet. Nobody
+/// will start them: they are free for the next AppMaster, which has five of the six places on the three nodes that are
+/// left.
 #[test]
 fn what_a_lost_master_never_started_is_free() {
     let mut world = world(4, 2);

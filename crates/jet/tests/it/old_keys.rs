@@ -33,7 +33,8 @@ async fn both_ways(mut stream: TcpStream) -> Duration {
             let wrong = (at..).zip(&buffer[..count]).find(|(place, got)| **got != byte(*place));
             assert_eq!(wrong, None, "the first wrong byte");
             at += count as u64;
-            // The peer waits for what is written here: for gateways, not for 32 MB that are read before (`write_pattern`).
+            // The peer waits for what is written here: for gateways, not for 32 MB that are read before
+            // (`write_pattern`).
             tokio::task::yield_now().await;
         }
     };

@@ -202,7 +202,7 @@ pub(super) fn check_faults(check: &mut Check<'_>) {
 /// What is wrong with a spare of an array whose disks have no size.
 fn never_filled(disk: &Disk, overrides: &Storage) -> Option<String> {
     let unknown = disk_spec(disk, overrides).capacity() == Bytes::ZERO;
-    unknown.then(|| format!("the size of a `{}` is not known, nor so when a spare is filled", disk.preset.word()))
+    unknown.then(|| format!("the size of a `{}` is not known, so a spare is never filled", disk.preset.word()))
 }
 
 fn check_node(check: &mut Check<'_>, path: &str, node: &Node) {

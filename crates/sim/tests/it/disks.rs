@@ -194,7 +194,7 @@ fn faults_of_disks_that_cannot_be_are_errors() {
     let spare = fault("disk = 0\nmember = 1\ndown-for = \"5 s\"").replace("disks = 2\n", mirror);
     assert!(problem(&spare).contains("the size of a `virtual` is not known"), "{}", problem(&spare));
     let said = problem(&format!("{SORT}{mirror}failure-rate = 0.05\n"));
-    assert!(said.contains("is not known, nor so when a spare is filled; `array.replace`"), "{said}");
+    assert!(said.contains("is not known, so a spare is never filled; `array.replace`"), "{said}");
     let said = problem(&format!("{SORT}[[node.disk]]\nscheduler = \"ncq\"\n"));
     assert!(said.contains("has no head"), "{said}");
 }

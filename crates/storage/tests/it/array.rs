@@ -174,6 +174,16 @@ fn requests_under_way_outlive_a_member() {
     assert_eq!(all, (0..20).collect::<Vec<_>>());
 }
 
+/// The array goes on until `end`, and says when it has done something last.
+fn busy_until(store: &mut Store<u64>, end: Time) -> Time {
+    let mut last = Time::ZERO;
+    while store.deadline() < end {
+        last = store.deadline();
+        store.on_timer(last, &mut Vec::new());
+    }
+    last
+}
+
 /// A spare of 100 MB is filled from the others at the media's rate, as what has been read is written while the others
 /// read on: a second, and one window of 1 MiB more; and all others are read once.
 #[test]
@@ -183,11 +193,7 @@ fn a_spare_is_filled_from_the_others() {
     assert_eq!(store.rebuilt(0), None);
     store.replace_member(Time::ZERO, 0, 1);
     assert_eq!(store.rebuilt(0), Some(0.0));
-    let mut last = Time::ZERO;
-    while store.deadline() < Time::MAX {
-        last = store.deadline();
-        store.on_timer(last, &mut Vec::new());
-    }
+    let last = busy_until(&mut store, Time::MAX);
     assert_eq!(store.rebuilt(0), None);
     assert_eq!(moved(&store, 4), (300_000_000, 100_000_000));
     assert!((last.as_secs_f64() / 1.0105 - 1.0).abs() < 0.005, "{last}");
@@ -195,8 +201,8 @@ fn a_spare_is_filled_from_the_others() {
     assert_eq!(store.fail_member(last, 0, 3), None);
 }
 
-/// A spare that has no write cache to take what comes is written without a break all the same, as the next part is there
-/// before the last is written.
+/// A spare that has no write cache to take what comes is written without a break all the same, as the next part is
+/// there before the last is written.
 #[test]
 fn a_spare_without_a_write_cache_misses_no_revolution() {
     let array =
@@ -206,10 +212,7 @@ fn a_spare_without_a_write_cache_misses_no_revolution() {
     store.fail_member(Time::ZERO, 0, 1);
     store.replace_member(Time::ZERO, 0, 1);
     let end = Time::from_secs(20);
-    while store.deadline() < end {
-        let now = store.deadline();
-        store.on_timer(now, &mut Vec::new());
-    }
+    busy_until(&mut store, end);
     let spare = store.disk_counters(end, 0, 1);
     assert!(spare.busy.as_secs_f64() > 19.8, "{spare:?}");
     assert!(spare.positioning.as_secs_f64() < 0.1, "{spare:?}");
@@ -226,37 +229,24 @@ fn the_last_mirror_answers() {
     assert_eq!(store.fail_member(Time::from_ms(10), 0, 2), Some(Vec::new()));
 }
 
-/// The array goes on until it has nothing to do, and says when that is.
-fn idle_at(store: &mut Store<u64>) -> Time {
-    let mut last = Time::ZERO;
-    while store.deadline() < Time::MAX {
-        last = store.deadline();
-        store.on_timer(last, &mut Vec::new());
-    }
-    last
-}
-
-/// A spare fails half way, after half a second: it is filled no further, the array is degraded, and another spare begins
-/// anew. That takes a second.
+/// A spare fails half way, after half a second: it is filled no further, the array is degraded, and another spare
+/// begins anew. That takes a second.
 #[test]
 fn a_spare_that_fails_is_filled_no_further() {
     let mut store = array(RaidLevel::Raid5, 4, Time::ZERO);
     store.fail_member(Time::ZERO, 0, 1);
     store.replace_member(Time::ZERO, 0, 1);
     let half = Time::from_ms(505);
-    while store.deadline() < half {
-        let now = store.deadline();
-        store.on_timer(now, &mut Vec::new());
-    }
+    busy_until(&mut store, half);
     assert_eq!(store.fail_member(half, 0, 1), None);
     assert_eq!(store.rebuilt(0), None);
-    idle_at(&mut store);
+    busy_until(&mut store, Time::MAX);
     let written = store.disk_counters(half, 0, 1).written.get() as f64;
     assert!((written / 50e6 - 1.0).abs() < 0.03, "{written} B of it are filled");
     // Another member is now one too many, but for the next spare.
     let again = Time::from_secs(10);
     store.replace_member(again, 0, 1);
-    let done = idle_at(&mut store) - again;
+    let done = busy_until(&mut store, Time::MAX) - again;
     assert!((done.as_secs_f64() / 1.0105 - 1.0).abs() < 0.005, "{done}");
     assert_eq!(store.fail_member(Time::from_secs(20), 0, 3), None);
 }
@@ -270,7 +260,7 @@ fn spares_are_filled_one_after_the_other() {
         store.fail_member(Time::ZERO, 0, member);
         store.replace_member(Time::ZERO, 0, member);
     }
-    let done = idle_at(&mut store);
+    let done = busy_until(&mut store, Time::MAX);
     assert!((done.as_secs_f64() / 2.021 - 1.0).abs() < 0.005, "{done}");
     for member in 0..3 {
         let counters = store.disk_counters(done, 0, member as usize);

@@ -353,9 +353,9 @@ fn what_has_been_read_from_a_failed_log_comes_home() {
     assert_eq!(moved(&store, 1).1, mb(20));
 }
 
-/// As above, on disks that turn and choose the order of what they are asked for. The home is ready at 110 s and reads until
-/// 110.3 s. What the log has, 20 MB, is read from there by 110.2 s, when its disk fails; some of it was written anew at
-/// 80.3 s and goes home, too, behind the old bytes and never before them, wherever it begins.
+/// As above, on disks that turn and choose the order of what they are asked for. The home is ready at 110 s and reads
+/// until 110.3 s. What the log has, 20 MB, is read from there by 110.2 s, when its disk fails; some of it was written
+/// anew at 80.3 s and goes home, too, behind the old bytes and never before them, wherever it begins.
 #[test]
 fn what_is_on_its_way_home_does_not_overwrite_what_is_younger() {
     let rate = BitRate::from_bps(800_000_000);
@@ -382,9 +382,9 @@ fn what_is_on_its_way_home_does_not_overwrite_what_is_younger() {
     }
 }
 
-/// A log of disk 0 has 10 MB by 80.1 s. The next 10 go to disk 1 at 110.6 s, as disk 0 is read then, and so do at 142 s 10
-/// that overlap both. Disk 1 fails at 145 s, with 20 MB. The first ten are on their way home from 180 s on, for 0.2 s:
-/// what is written back of the same place at 180.05 s follows them by their log, as if disk 1 had never had any.
+/// A log of disk 0 has 10 MB by 80.1 s. The next 10 go to disk 1 at 110.6 s, as disk 0 is read then, and so do at 142 s
+/// 10 that overlap both. Disk 1 fails at 145 s, with 20 MB. The first ten are on their way home from 180 s on, for 0.2
+/// s: what is written back of the same place at 180.05 s follows them by their log, as if disk 1 had never had any.
 #[test]
 fn a_failed_log_leaves_the_order_of_what_another_has() {
     let rate = BitRate::from_bps(800_000_000);

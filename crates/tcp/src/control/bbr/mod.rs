@@ -189,8 +189,8 @@ impl Bbr {
     fn inflight(&self, gain: f64, window: &Window) -> u64 {
         self.inflight_at(self.bandwidth, gain, 0, window)
     }
-    /// What BBR wants in flight at this bandwidth (bytes per picosecond), with room for `lumps` bytes of acknowledgements
-    /// that come at once; in bytes.
+    /// What BBR wants in flight at this bandwidth (bytes per picosecond), with room for `lumps` bytes of
+    /// acknowledgements that come at once; in bytes.
     fn inflight_at(&self, bandwidth: f64, gain: f64, lumps: u64, window: &Window) -> u64 {
         let Some(rtprop) = self.rtprop else { return self.initial_cwnd };
         let product = (gain * bandwidth * rtprop.as_ps() as f64) as u64;
