@@ -109,11 +109,7 @@ impl Tree {
             if name.is_empty() {
                 return problems.add(&whole, "an empty key");
             }
-            // A list of one may stand without its brackets: `[job]` has `job.0` too.
-            if let ("0", Value::Table(_)) = (name, &place.value) {
-                let one = Self { span: place.span.clone(), value: std::mem::take(&mut place.value) };
-                place.value = Value::Array(vec![one]);
-            }
+            place.suit(name, &key_span);
             place = match &mut place.value {
                 Value::Array(items) => {
                     let count = items.len();
@@ -142,6 +138,21 @@ impl Tree {
         *place = value;
     }
 
+    /// A list of one may stand without its brackets: takes the form in which an assignment's next name has a place,
+    /// `job.0` in a `[job]` and `job.input` in the only `[[job]]`.
+    fn suit(&mut self, name: &str, at: &Span) {
+        let counted = name.parse::<usize>().is_ok();
+        match &mut self.value {
+            Value::Table(_) if name == "0" => {
+                let one = Self { span: self.span.clone(), value: std::mem::take(&mut self.value) };
+                *self = Self { span: at.clone(), value: Value::Array(vec![one]) };
+            }
+            Value::Array(items) if !counted && matches!(items[..], [Self { value: Value::Table(_), .. }]) => {
+                *self = items.remove(0);
+            }
+            _ => {}
+        }
+    }
     fn all_spans(&mut self, span: &Span) {
         self.span = span.clone();
         match &mut self.value {

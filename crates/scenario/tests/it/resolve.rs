@@ -262,16 +262,21 @@ fn some_controls_decide_on_sack() {
     );
 }
 
-/// `[job]` is a list of one job, so what names its first entry names it.
+/// `[job]` is a list of one job, so what names its first entry names it, and a list's only entry needs no number.
 #[test]
 fn an_assignment_may_count_the_entry_of_a_list_of_one() {
     for text in ["[job]\nreducers = 3\n", "[[job]]\nreducers = 3\n"] {
+        for sets in [["job.0.input=3 GB", "job.name=first"], ["job.input=3 GB", "job.0.name=first"]] {
+            assert_eq!(parse(text, &sets).expect("right").job[0].name, "first");
+        }
         let scenario = parse(text, &["job.0.input=3 GB", "job.0.name=first"]).expect("right");
         assert_eq!(scenario.job.len(), 1);
         assert_eq!((scenario.job[0].reducers, scenario.job[0].name.as_str()), (Some(3), "first"), "both hold");
         let second = parse(text, &["job.1.name=second"]).expect_err("there is one job");
         assert!(second.contains("--set:1:5"), "{second}");
     }
-    let table = parse("[job]\n", &["network.0.rate=1 Gbit/s"]).expect_err("no list");
-    assert!(table.contains("--set:1:"), "{table}");
+    let two = parse("[[job]]\n[[job]]\n", &["job.input=3 GB"]).expect_err("which of two");
+    assert!(two.contains("`job.input` needs such a number"), "{two}");
+    let table = parse("[network]\nloss = 0.01\n", &["network.0.rate=1 Gbit/s"]).expect_err("no list");
+    assert!(table.contains("--set:1:9"), "{table}");
 }
