@@ -13,17 +13,19 @@ use units::Bytes;
 /// The stages of a job.
 #[derive(Debug)]
 pub(crate) struct Stages<'a> {
-    config: &'a MapReduceConfig,
-    cluster: &'a Cluster,
-    maps: f64,
+    pub(crate) config: &'a MapReduceConfig,
+    pub(crate) cluster: &'a Cluster,
+    pub(crate) maps: f64,
     reducers: f64,
-    map: Work,
+    pub(crate) map: Work,
     reduce: Work,
     /// Seconds before the first task starts, and between a task's end and the next one's start in its place.
     begin: f64,
     turn: f64,
     /// The least time between two starts on a node.
-    pace: f64,
+    pub(crate) pace: f64,
+    /// How many reducers run at once on the node and in the rack that have most.
+    spread: (f64, f64),
     /// Bytes of the whole shuffle, and what a reducer needs to take its part in.
     shuffled: f64,
     intake: Intake,
@@ -67,31 +69,27 @@ impl<'a> Stages<'a> {
         );
         let side = split * spec.workload.side_output_ratio
             + if reducers == 0 { output * spec.workload.reduce_ratio } else { 0.0 };
-        let map = with_writes(map, cluster, (side, replicas), maps);
+        let map = with_writes(map, cluster, (side, replicas), (maps, (maps / cluster.workers).ceil()));
         let per_reducer = if reducers > 0 { output * maps / f64::from(reducers) } else { 0.0 };
         let written = per_reducer * spec.workload.reduce_ratio;
-        // A node has the first replica of what its reducers write, and its part of all others.
-        let on_node = (f64::from(reducers) / cluster.workers).ceil().max(1.0);
-        let here = 1.0 + (replicas - 1.0).max(0.0) * f64::from(reducers) / cluster.workers / on_node;
-        let reduce = reduce_work(mapreduce, cluster, spec, (per_reducer, maps), written * here);
-        let reduce = with_writes(reduce, cluster, (written, replicas), f64::from(reducers));
         let heartbeat = if yarn { config.yarn.node_heartbeat } else { mapreduce.hadoop1.heartbeat }.as_secs_f64();
         let master = mapreduce.app_master.heartbeat.as_secs_f64();
         // YARN: the AppMaster's first heartbeat asks for nothing, its second asks, its third is given containers.
         let (begin, turn) =
             if yarn { (2.0 * master, f64::midpoint(heartbeat, master)) } else { (heartbeat, heartbeat / 2.0) };
-        Ok(Self {
+        let mut stages = Self {
             config: mapreduce,
             cluster,
             maps,
             reducers: f64::from(reducers),
             map,
-            reduce,
+            reduce: Work::default(),
             begin,
             turn,
             pace: heartbeat,
             shuffled: output * maps,
-            intake: intake(mapreduce, cluster, spec, (per_reducer, maps)),
+            spread: (1.0, 1.0),
+            intake: Intake::default(),
             remote: if reads {
                 split / cluster.rate * remote_readers(maps, cluster.workers, f64::from(config.hdfs.replication))
             } else {
@@ -101,12 +99,20 @@ impl<'a> Stages<'a> {
             replicas,
             largest: largest(spec, reducers),
             end: if yarn { master / 2.0 } else { heartbeat },
-        })
+        };
+        stages.spread = stages.spread(stages.at_once(), stages.map_places());
+        let on_node = stages.spread.0;
+        // A node has the first replica of what its reducers write, and its part of all others.
+        let here = 1.0 + (replicas - 1.0).max(0.0) * f64::from(reducers) / cluster.workers / on_node;
+        let reduce = reduce_work(mapreduce, cluster, spec, (per_reducer, maps), (on_node, written * here));
+        stages.reduce = with_writes(reduce, cluster, (written, replicas), (f64::from(reducers), on_node));
+        stages.intake = intake(mapreduce, cluster, spec, (per_reducer, maps), on_node);
+        Ok(stages)
     }
 
     pub fn estimate(&self, name: &str) -> JobEstimate {
         let held = self.held();
-        let all = self.cluster.workers * self.cluster.map_slots - self.cluster.master_slots.ceil();
+        let all = self.map_places();
         // Reducers take places only when the first maps are done; as many more as there are places have begun by then.
         let before = (self.config.slow_start + all / self.maps).min(1.0);
         let slots = (before / all.max(1.0) + (1.0 - before) / (all - held).max(1.0)).recip();
@@ -129,10 +135,7 @@ impl<'a> Stages<'a> {
                 mva,
             };
         }
-        let places = (self.cluster.workers * self.cluster.reduce_slots - self.cluster.master_slots).max(1.0);
-        let waves = (self.reducers / places).ceil().max(1.0);
-        let at_once = self.reducers / waves;
-        let spread = self.spread(at_once, all);
+        let (places, waves, at_once, spread) = (self.reduce_places(), self.waves(), self.at_once(), self.spread);
         let whole = self.shuffle(at_once, spread);
         // Reducers begin when slow start lets them, and have then to start.
         let start = self.start();
@@ -177,6 +180,22 @@ impl<'a> Stages<'a> {
         JobEstimate { name: name.to_owned(), maps: begin.plus(maps), shuffle, reduces, mva }
     }
 
+    /// Places of maps in the cluster, and of reducers.
+    fn map_places(&self) -> f64 {
+        self.cluster.workers * self.cluster.map_slots - self.cluster.master_slots.ceil()
+    }
+    fn reduce_places(&self) -> f64 {
+        (self.cluster.workers * self.cluster.reduce_slots - self.cluster.master_slots).max(1.0)
+    }
+
+    /// Waves of reducers, and how many run at once.
+    fn waves(&self) -> f64 {
+        (self.reducers / self.reduce_places()).ceil().max(1.0)
+    }
+    fn at_once(&self) -> f64 {
+        self.reducers / self.waves()
+    }
+
     /// Places of maps that reducers take while maps run: those that slow start lets begin, up to half of what there is.
     fn held(&self) -> f64 {
         if self.config.generation == Generation::Hadoop1 || self.config.slow_start >= 1.0 {
@@ -196,7 +215,7 @@ impl<'a> Stages<'a> {
     }
 
     /// How long a task's turn takes where its node has always so many: of the busiest resource, or its own.
-    fn cycle(&self, work: &Work, beside: f64) -> f64 {
+    pub(crate) fn cycle(&self, work: &Work, beside: f64) -> f64 {
         let busiest = (work.cpu / self.cluster.cores).max(work.disk / self.cluster.disks).max(work.link);
         let own = work.delay + work.cpu.max(work.disk).max(work.link);
         (busiest.max(self.pace) * beside).max(own + self.turn)
@@ -226,34 +245,6 @@ impl<'a> Stages<'a> {
     fn sent(&self, reducers: f64) -> f64 {
         let remote = self.shuffled * (1.0 - 1.0 / self.cluster.workers) * (reducers / self.reducers);
         remote * (self.maps / self.cluster.workers).ceil() / self.maps / self.cluster.rate
-    }
-
-    /// How many of so many reducers the node and the rack have that have most, with so many places in all.
-    ///
-    /// While maps wait the AppMaster may have reducers in that part of all places that is the part of maps done
-    /// (`RMContainerAllocator.scheduleReduces`), so it asks for a few at each heartbeat. They go to the nodes whose
-    /// heartbeats come next after its own, second after second the same ones, if a map has ended there. Those that it
-    /// asks for at once go to any node where a map ends.
-    fn spread(&self, reducers: f64, places: f64) -> (f64, f64) {
-        let Cluster { workers, racks, map_slots, reduce_slots, .. } = *self.cluster;
-        let even = (reducers / workers).ceil();
-        if self.maps > places && self.config.slow_start < 1.0 {
-            let cycle = self.cycle(&self.map, map_slots);
-            let free = (map_slots * self.pace / cycle).min(1.0);
-            let asked = places * places / cycle * self.config.app_master.heartbeat.as_secs_f64() / self.maps;
-            let at_once = self.config.slow_start.mul_add(places, asked / 2.0);
-            if self.config.generation == Generation::Yarn && at_once < reducers {
-                let on_node = (free * (reducers - at_once) / asked.max(1.0) + 1.0).clamp(even, reduce_slots.max(even));
-                return (on_node, (fullest((reducers / on_node).ceil(), racks) * on_node).min(reducers));
-            }
-            let most = (reducers / (workers * free)).min(reduce_slots).max(even);
-            return (fullest(reducers, workers).clamp(even, most), fullest(reducers, racks));
-        }
-        // All at once: every node is given one at its heartbeat, and which racks the first nodes are in is left to
-        // chance (a draw without replacement).
-        let drawn = (reducers / workers).fract() * workers;
-        let chance = ((workers - drawn) / (workers - 1.0).max(1.0)).min(1.0);
-        (even, (fullest(drawn, racks) - drawn / racks).mul_add(libm::sqrt(chance), reducers / racks))
     }
 
     /// How much longer writers take that choose the same nodes for their replicas: one shares a node on average with

@@ -13,6 +13,7 @@ mod job;
 mod json;
 mod machine;
 pub mod mva;
+mod ramp;
 mod work;
 
 pub use json::to_json;

@@ -72,7 +72,7 @@ pub(crate) fn reduce_work(
     cluster: &Cluster,
     spec: &JobSpec,
     (input, maps): (f64, f64),
-    written: f64,
+    (on_node, written): (f64, f64),
 ) -> Work {
     let costs = &spec.workload.costs;
     let plain = plain_input(spec, input);
@@ -83,7 +83,7 @@ pub(crate) fn reduce_work(
     let cpu = costs.merge * (left + after * plain) + costs.reduce * plain;
     let set_up = config.task_overhead_cpu.as_secs_f64() * (1.0 - SET_UP_SHARE);
     // What the page cache does not hold is read for each pass, and written by all but the last.
-    let cache = cluster.cache / beside(cluster, spec);
+    let cache = cluster.cache / on_node;
     let (beyond, missed) = ((input - cache).max(0.0), missed(input, cache, written));
     let disk = missed * (1.0 + after) / cluster.read + beyond * after / cluster.write;
     Work { delay: 0.0, cpu: (set_up + cpu) / cluster.speed, disk, link: 0.0 }
@@ -123,11 +123,6 @@ fn plain_input(spec: &JobSpec, input: f64) -> f64 {
     spec.compression.map.as_ref().map_or(input, |codec| input / codec.ratio.max(1e-9))
 }
 
-/// How many of the reducers are on a node at once, where they are spread evenly.
-fn beside(cluster: &Cluster, spec: &JobSpec) -> f64 {
-    (f64::from(spec.reducers) / cluster.workers).ceil().clamp(1.0, cluster.reduce_slots)
-}
-
 /// How a reducer takes in its input, in seconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Intake {
@@ -138,8 +133,14 @@ pub(crate) struct Intake {
     pub beside: f64,
 }
 
-/// How a reducer takes in its input of so many maps.
-pub(crate) fn intake(config: &MapReduceConfig, cluster: &Cluster, spec: &JobSpec, (input, maps): (f64, f64)) -> Intake {
+/// How a reducer takes in its input of so many maps, with so many reducers on its node.
+pub(crate) fn intake(
+    config: &MapReduceConfig,
+    cluster: &Cluster,
+    spec: &JobSpec,
+    (input, maps): (f64, f64),
+    on_node: f64,
+) -> Intake {
     let costs = &spec.workload.costs;
     let plain = plain_input(spec, input);
     let merges = Merges::of(config, plain, maps);
@@ -147,7 +148,6 @@ pub(crate) fn intake(config: &MapReduceConfig, cluster: &Cluster, spec: &JobSpec
     let merged = if merges.in_memory { costs.merge * (plain - merges.at_once).max(0.0) } else { 0.0 };
     let on_disk = costs.merge * plain * merges.during;
     let cpu = fetch.max(merged).max(on_disk) / cluster.speed;
-    let on_node = beside(cluster, spec);
     let spilled = if plain > merges.at_once { input } else { 0.0 };
     let written = (spilled * (1.0 + merges.during) - cluster.dirty / on_node).max(0.0);
     let read = (input - cluster.cache / on_node).max(0.0) * merges.during;
@@ -155,12 +155,16 @@ pub(crate) fn intake(config: &MapReduceConfig, cluster: &Cluster, spec: &JobSpec
     Intake { merged: merged / cluster.speed, beside: cpu.max(disk) }
 }
 
-/// Adds what each of so many tasks writes to HDFS: to disks, over its own link once, and into others' links.
+/// Adds what each of so many tasks, of which so many are on its node, writes to HDFS: to disks, over its own link once, and into others' links.
 ///
 /// A writer's node has the first replica of all that it writes, the other replicas are spread over the cluster. Disks
 /// make writers wait for what exceeds the dirty pages that memory may hold (`vm.dirty_ratio`).
-pub(crate) fn with_writes(work: Work, cluster: &Cluster, (bytes, replicas): (f64, f64), tasks: f64) -> Work {
-    let on_node = (tasks / cluster.workers).ceil().max(1.0);
+pub(crate) fn with_writes(
+    work: Work,
+    cluster: &Cluster,
+    (bytes, replicas): (f64, f64),
+    (tasks, on_node): (f64, f64),
+) -> Work {
     let others = (replicas - 1.0).max(0.0) * tasks / cluster.workers;
     let forwarded = if replicas > 1.0 { (others / on_node).max(1.0) } else { 0.0 };
     let behind = (bytes * (on_node + others) - cluster.dirty).max(0.0);

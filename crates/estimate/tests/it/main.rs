@@ -115,18 +115,40 @@ fn most_of_a_few_random_scenarios_are_near() {
     assert!(ours >= 80.0 && ours >= rival, "{ours} %, by mean value analysis {rival} %");
 }
 
-/// The model was mended after a look at its misses of seeds 1 to 6; of seeds 2026 and 777 nobody looked at any.
+/// The model was mended after a look at its misses of all seeds but the last two.
 /// `cargo test -p estimate --release -- --ignored --nocapture share` prints the shares.
 #[test]
-#[ignore = "8,000 simulations: minutes without optimisation"]
+#[ignore = "10,000 simulations: minutes without optimisation"]
 fn the_share_of_random_scenarios_that_are_near() {
-    for seed in [1, 2, 3, 4, 5, 6, 777, 2026] {
+    for seed in [1, 2, 3, 4, 5, 6, 777, 2026, 31_337, 4_242] {
         let [one, mean, rival, bounded] = shares(&cases(seed, 200, 5));
         println!(
             "seed {seed}: of 200 within 20 % of one run {one:.1} %, of the mean of five seeds {mean:.1} %; by mean \
              value analysis {rival:.1} % of one run; one run in the bounds {bounded:.1} %"
         );
         assert!(one >= 80.0 && mean >= 80.0, "seed {seed}: {one} %, {mean} %");
+    }
+}
+
+/// While maps wait reducers are asked for a few at a time, and the first nodes after the AppMaster's heartbeat get them
+/// all: with two or three on a node its link is what all wait for.
+#[test]
+fn reducers_that_are_asked_for_a_few_at_a_time_share_nodes() {
+    for (nodes, job) in [
+        ("workers = 12\nnode = { cores = 2, disks = 1, disk = 'virtual', memory = '8 GiB' }", "6, input = '12 GB', 2"),
+        ("workers = 4\nnode = { cores = 4, disks = 1, disk = 'virtual', memory = '8 GiB' }", "2, input = '2 GB', 3"),
+    ] {
+        let (reducers, rest) = job.split_once(", ").expect("written so");
+        let (input, replicas) = rest.rsplit_once(", ").expect("written so");
+        let text = format!(
+            "cluster.{nodes}\nrun.fidelity = 'flow'\nnetwork.rate = '100 Mbit/s'\nhdfs = {{ block = '64 MiB', \
+             replication = {replicas} }}\nmapreduce = {{ reducers = {reducers}, slowstart = 0.05 }}\njob = [{{ workload \
+             = 'terasort', {input} }}]"
+        );
+        let scenario = scenario(&text);
+        let (mean, time) =
+            (estimate::estimate(&scenario).expect("a closed form")[0].total().mean, simulated(&scenario));
+        assert!(is_near(mean, time), "{reducers} reducers: {mean} s beside {time} s");
     }
 }
 
