@@ -133,6 +133,11 @@ impl Room {
     }
 }
 
+/// How many executors there is room for.
+pub(super) fn room(scenario: &Scenario, spark: &Spark, yarn: &SparkYarn) -> u64 {
+    Room::new(scenario, spark, yarn).executors()
+}
+
 /// What is wrong with an application on YARN.
 pub(super) fn check(check: &mut Check<'_>, spark: &Spark) {
     let scenario: &Scenario = check.scenario;
@@ -197,8 +202,8 @@ pub(super) fn warn(check: &mut Check<'_>, spark: &Spark) {
             check.says(&format!("mapreduce.{key}"), message, "leave it out");
         }
     }
-    let room = Room::new(scenario, spark, yarn).executors();
-    if u64::from(yarn.instances) > room {
+    let room = room(scenario, spark, yarn);
+    if u64::from(yarn.instances) > room && spark.dynamic_allocation.is_none() {
         let enough = room as f64 >= f64::from(yarn.instances) * yarn.min_registered;
         let then = if enough {
             "the others never come".to_owned()

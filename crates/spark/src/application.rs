@@ -1,11 +1,13 @@
 //! The application: what happens on its cluster goes to the part that it is for.
 
+use crate::allocation::Target;
 use crate::blocks::{Held, NamedBlock, PullId, PullStep, Pulls};
 use crate::broadcast::{Broadcasts, Spread};
 use crate::cache::{Cache, Kept};
 use crate::config::{Config, Place};
 use crate::driver::{Thread, Work};
 use crate::errand::Errands;
+use crate::exclusion::Health;
 use crate::executor::{Executor, Need};
 use crate::reads::Adapted;
 use crate::record::{Exchange, ExecutorRecord, JobRecord, StageRecord, TaskRecord};
@@ -19,9 +21,9 @@ use crate::task::Task;
 use crate::yarn::{Step, Yarn};
 use des::RandomStream;
 use hadoop::{ConnId, Event, Platform, Reader, Writer};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use units::Bytes;
+use units::{Bytes, Time};
 
 /// What is under way outside.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,6 +35,10 @@ pub(crate) enum Errand {
     Speculate,
     /// Stages that failed are submitted anew.
     Resubmit,
+    /// An attempt at a stage has waited for an executor on which its tasks may run.
+    Unschedulable(usize, u32),
+    /// The driver looks how many executors it wants.
+    Allocate,
     /// On YARN: the driver has not heard of an executor for long.
     Expired(usize),
     /// Standalone: what happens between Workers and the Master.
@@ -105,6 +111,15 @@ pub struct Spark {
     /// Stages that are submitted anew in a moment.
     pub(crate) failed: BTreeSet<usize>,
     pub(crate) standalone: Standalone,
+    /// What is excluded from the application, how many nodes ever were, and attempts at stages with a task that can run
+    /// nowhere, with how long they wait.
+    pub(crate) health: Health,
+    pub(crate) excluded_nodes: u32,
+    pub(crate) unschedulable: BTreeMap<(usize, u32), Time>,
+    /// How many executors it wants, where these come and go; and attempts at stages of which a task could run nowhere and
+    /// for which more are wanted.
+    pub(crate) target: Option<Target>,
+    pub(crate) wanted_for: BTreeSet<(usize, u32)>,
     /// On YARN: its way there, and when executors' heartbeats come.
     pub(crate) yarn: Yarn,
     pub(crate) heartbeats: RandomStream,
@@ -117,26 +132,8 @@ pub struct Spark {
 impl Spark {
     /// An application that begins with [`Self::on_start`]. Random draws depend on `seed` alone.
     pub fn new(config: Config, seed: u64) -> Self {
-        let tasks: Vec<usize> = config.stages.iter().map(|stage| stage.tasks.len()).collect();
-        let stage = |(number, spec): (usize, &crate::StageSpec)| {
-            let mut spec = spec.clone();
-            let own = spec.parents.len();
-            let (mut lineage, mut reads) = (Vec::new(), spec.reads);
-            while let Some(number) = reads {
-                let ancestor = &config.stages[number];
-                spec.parents.extend(&ancestor.parents);
-                let partition = shuffle::Partition::new(&ancestor.shares, ancestor.tasks.len());
-                lineage.push(Ancestor { stage: number, parents_end: spec.parents.len(), partition });
-                reads = ancestor.reads;
-            }
-            let parents: Vec<usize> = spec.parents.iter().map(|parent| tasks[*parent]).collect();
-            Stage::new(number, spec, &parents, (own, lineage))
-        };
-        let mut stages: Vec<Stage> = config.stages.iter().enumerate().map(stage).collect();
-        let parents: Vec<usize> = stages.iter().flat_map(|stage| stage.spec.parents.iter().copied()).collect();
-        for parent in parents {
-            stages[parent].has_readers = true;
-        }
+        let stages = Self::stages_of(&config);
+        let target = Self::target_of(&config);
         Self {
             jobs: vec![JobRecord::default(); config.jobs.len()],
             job: 0,
@@ -157,12 +154,42 @@ impl Spark {
             config,
             failed: BTreeSet::new(),
             standalone: Standalone::new(seed),
+            health: Health::default(),
+            excluded_nodes: 0,
+            unschedulable: BTreeMap::new(),
+            target,
+            wanted_for: BTreeSet::new(),
             yarn: Yarn::default(),
             racks: Arc::default(),
             heartbeats: RandomStream::new(seed, "spark-heartbeats", 0),
             failure: None,
             finished: false,
         }
+    }
+
+    /// Its stages before they run.
+    pub(crate) fn stages_of(config: &Config) -> Vec<Stage> {
+        let tasks: Vec<usize> = config.stages.iter().map(|stage| stage.tasks.len()).collect();
+        let stage = |(number, spec): (usize, &crate::StageSpec)| {
+            let mut spec = spec.clone();
+            let own = spec.parents.len();
+            let (mut lineage, mut reads) = (Vec::new(), spec.reads);
+            while let Some(number) = reads {
+                let ancestor = &config.stages[number];
+                spec.parents.extend(&ancestor.parents);
+                let partition = shuffle::Partition::new(&ancestor.shares, ancestor.tasks.len());
+                lineage.push(Ancestor { stage: number, parents_end: spec.parents.len(), partition });
+                reads = ancestor.reads;
+            }
+            let parents: Vec<usize> = spec.parents.iter().map(|parent| tasks[*parent]).collect();
+            Stage::new(number, spec, &parents, (own, lineage))
+        };
+        let mut stages: Vec<Stage> = config.stages.iter().enumerate().map(stage).collect();
+        let parents: Vec<usize> = stages.iter().flat_map(|stage| stage.spec.parents.iter().copied()).collect();
+        for parent in parents {
+            stages[parent].has_readers = true;
+        }
+        stages
     }
 
     /// The run begins, and input is there. Standalone, executors connect to the driver, which runs on the master's
@@ -181,6 +208,7 @@ impl Spark {
         }
         self.speculate_later(platform);
         if self.config.yarn.is_none() {
+            self.start_allocation(platform);
             self.next_job(platform);
         }
     }
@@ -239,6 +267,8 @@ impl Spark {
             Errand::Revive => self.on_revive(platform),
             Errand::Speculate => self.on_speculate(platform),
             Errand::Resubmit => self.on_resubmit(platform),
+            Errand::Allocate => self.look_at_load(platform),
+            Errand::Unschedulable(stage, attempt) => self.on_unschedulable(platform, stage, attempt),
             Errand::Expired(executor) => self.on_heartbeats_missed(platform, executor),
             Errand::Standalone(step) => self.on_standalone(platform, step),
             Errand::Registration(executor, step) => self.on_registration(platform, executor, step),
@@ -310,9 +340,13 @@ impl Spark {
     pub const fn config(&self) -> &Config {
         &self.config
     }
-    /// How many executors it has lost.
+    /// How many executors it has lost without having asked for it.
     pub fn lost(&self) -> usize {
-        self.executors.iter().filter(|executor| executor.is_lost).count()
+        self.executors.iter().filter(|executor| executor.is_lost && !executor.is_killed).count()
+    }
+    /// How often a node was excluded from it, as tasks failed there.
+    pub const fn excluded_nodes(&self) -> u32 {
+        self.excluded_nodes
     }
     /// Its executors in the order in which they came.
     pub fn executors(&self) -> impl Iterator<Item = ExecutorRecord> {
@@ -321,6 +355,8 @@ impl Spark {
             granted: executor.granted,
             registered: executor.registered,
             lost: executor.lost,
+            killed: executor.is_killed,
+            excluded: executor.excluded,
         })
     }
     /// Its jobs.

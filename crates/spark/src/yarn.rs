@@ -7,7 +7,6 @@ use crate::application::{Errand, Spark};
 use crate::driver::MESSAGE;
 use crate::executor::Executor;
 use crate::loss::SILENCE;
-use crate::task::Step as TaskStep;
 use hadoop::rpc::Process;
 use hadoop::yarn::{ApplicationSpec, MasterPlacement, News, Resources, Role};
 use hadoop::{ApplicationId, ConnId, ContainerId, End, Framework, NodeId, Platform, Tag};
@@ -98,12 +97,15 @@ pub enum Step {
     Welcome(ContainerId),
     /// It has waited until this time.
     Heartbeat(ContainerId, Time),
-    /// The driver asks the `ApplicationMaster` why an executor has ended, and had no answer for long; has it replaced.
+    /// The driver asks the `ApplicationMaster` why an executor has ended, and had no answer for long; has its container
+    /// given back.
     Why(usize),
     NoAnswer(usize),
-    Replace(usize),
+    GiveBack(usize),
     /// The `ApplicationMaster` tells the driver that an executor is gone.
     Remove(usize),
+    /// The driver tells the `ApplicationMaster` how many executors it wants.
+    Wanted(u32),
     /// The application is over: the driver says so to its `ApplicationMaster` and to its executors.
     Stop,
     StopExecutor(usize),
@@ -127,6 +129,8 @@ pub struct Yarn {
     pub is_running: bool,
     /// In cluster mode: where the driver runs.
     pub driver: Option<NodeId>,
+    /// The driver looks how many executors it wants, where these come and go.
+    allocates: bool,
     /// When the driver asked for it, or, in cluster mode, was there itself.
     submitted: Time,
     /// When the first `ApplicationMaster` spoke to the driver, and when the program could go on.
@@ -135,6 +139,14 @@ pub struct Yarn {
     /// The `ApplicationMaster`'s connection as the driver knows it.
     known_master: Option<ConnId>,
     processes: BTreeMap<ContainerId, Running>,
+}
+
+impl Yarn {
+    /// In cluster mode: the driver is gone with its node, and has to be found anew.
+    pub fn driver_is_gone(&mut self) {
+        (self.driver, self.known_master, self.is_running, self.allocates, self.ready) =
+            (None, None, false, false, None);
+    }
 }
 
 impl Spark {
@@ -185,6 +197,9 @@ impl Spark {
             News::MasterLost { lost, again: false } => {
                 self.fail(platform, format!("its ApplicationMaster was lost; attempts: {lost}"));
             }
+            News::MasterLost { again: true, .. } if self.config.yarn.is_some_and(|on_yarn| on_yarn.in_cluster) => {
+                self.begins_anew(platform);
+            }
             News::Finished => platform.ctx.finish(),
             News::Started(_) | News::Completed(_) | News::MasterLost { again: true, .. } => {}
         }
@@ -211,7 +226,8 @@ impl Spark {
             Step::Heartbeat(container, due) => self.on_heartbeat_due(platform, container, due),
             Step::Why(executor) => self.on_asked_why(platform, executor),
             Step::NoAnswer(executor) => self.lose(platform, executor, true),
-            Step::Replace(executor) => self.on_replaced(platform, executor),
+            Step::Wanted(wanted) => self.on_wanted(platform, wanted),
+            Step::GiveBack(executor) => self.on_given_back(platform, executor),
             Step::Remove(executor) => self.lose(platform, executor, false),
             Step::Stop => {
                 let Some(application) = self.yarn.application else { return };
@@ -242,8 +258,11 @@ impl Spark {
         if !self.yarn.is_running {
             return self.step_at(platform, now + REPORT, Step::Look);
         }
+        if !std::mem::replace(&mut self.yarn.allocates, true) {
+            self.start_allocation(platform);
+        }
         let registered = self.executors.iter().filter(|executor| executor.is_up()).count();
-        let enough = registered as f64 >= f64::from(on_yarn.instances) * on_yarn.min_registered;
+        let enough = registered as f64 >= f64::from(self.wanted_at_first()) * on_yarn.min_registered;
         if enough || now.saturating_sub(self.yarn.submitted) >= on_yarn.max_registered_wait {
             self.yarn.ready = Some(now);
             return self.next_job(platform);
@@ -259,6 +278,7 @@ impl Spark {
             for executor in 0..self.executors.len() {
                 self.lose(platform, executor, true);
             }
+            self.allocation_begins_anew();
         }
         if let Some(master) = &self.yarn.master {
             let message = self.errands.send(Errand::Yarn(Step::Welcome(master.container)));
@@ -269,6 +289,9 @@ impl Spark {
     /// The connection to an executor has ended. It gets no more tasks; that it is lost, and whether its tasks count as
     /// failed, the `ApplicationMaster` has to say (`YarnDriverEndpoint.onDisconnected`).
     fn disable(&mut self, platform: &mut Platform, executor: usize) {
+        if self.is_without_driver() {
+            return;
+        }
         let of = &mut self.executors[executor];
         if of.is_lost || std::mem::replace(&mut of.is_disabled, true) {
             return;
@@ -295,8 +318,25 @@ impl Spark {
             return;
         }
         self.lose(platform, executor, true);
+        self.give_back(platform, executor);
+    }
+
+    /// The driver tells the `ApplicationMaster` how many executors it wants (`RequestExecutors`).
+    pub(crate) fn want_of_master(&mut self, platform: &mut Platform, wanted: u32) {
         if let Some(master) = self.yarn.known_master {
-            self.tell_master(platform, master, Step::Replace(executor));
+            self.tell_master(platform, master, Step::Wanted(wanted));
+        }
+    }
+
+    /// Whether the driver can ask for executors.
+    pub(crate) fn can_ask(&self) -> bool {
+        self.config.yarn.is_none() || self.yarn.known_master.is_some()
+    }
+
+    /// The driver has the `ApplicationMaster` give an executor's container back (`KillExecutors`).
+    pub(crate) fn give_back(&mut self, platform: &mut Platform, executor: usize) {
+        if let Some(master) = self.yarn.known_master {
+            self.tell_master(platform, master, Step::GiveBack(executor));
         }
     }
 
@@ -361,33 +401,14 @@ impl Spark {
     }
 
     /// A container's process ends on a node that lives: its NodeManager sees so, and its connections end.
-    fn end_process(&mut self, platform: &mut Platform, container: ContainerId) {
+    pub(crate) fn end_process(&mut self, platform: &mut Platform, container: ContainerId) {
         let Some(Running { executor, starts }) = self.yarn.processes.remove(&container) else { return };
         platform.yarn.exited(container);
         if let Some(work) = starts {
             platform.ctx.drive_cancel(platform.yarn.container(container).node, work);
         }
         if let Some(executor) = executor {
-            if !self.is_finished() {
-                for task in 0..self.tasks.len() {
-                    if self.tasks[task].record.executor == executor && self.tasks[task].step != TaskStep::Done {
-                        self.end_work(platform, task);
-                    }
-                }
-                self.dies(platform, executor);
-            }
-            let own = std::mem::take(&mut self.executors[executor].peers);
-            let of_others = |other: &mut Executor| other.peers.remove(&executor);
-            let others: Vec<ConnId> = self.executors.iter_mut().filter_map(of_others).collect();
-            for conn in own.into_values() {
-                platform.ctx.abort(conn, End::Client);
-                self.disconnected(platform, conn);
-            }
-            for conn in others {
-                platform.ctx.abort(conn, End::Server);
-                self.disconnected(platform, conn);
-            }
-            platform.ctx.close(self.executors[executor].driver, End::Client);
+            self.end_executor(platform, executor);
         } else if self.yarn.master.as_ref().is_some_and(|master| master.container == container) {
             self.yarn.master = None;
         }

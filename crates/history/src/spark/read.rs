@@ -140,6 +140,17 @@ impl LogReader {
                     self.application.master_ms.get_or_insert(process.at);
                 }
             }
+            // Spark has no short names for these; before 3.1 they were others, and are written beside them since.
+            "org.apache.spark.scheduler.SparkListenerExecutorExcluded"
+            | "org.apache.spark.scheduler.SparkListenerExecutorExcludedForStage"
+            | "org.apache.spark.scheduler.SparkListenerExecutorBlacklisted"
+            | "org.apache.spark.scheduler.SparkListenerExecutorBlacklistedForStage" => {
+                let excluded = parse::<event::ExecutorExcluded>(line)?;
+                self.memory.take(64)?;
+                let executor = self.memory.name(&excluded.id)?;
+                let stage = excluded.stage.map(|stage| (stage, excluded.attempt));
+                self.application.excluded.insert((executor, stage));
+            }
             "SparkListenerExecutorRemoved" => {
                 let removed = parse::<event::ExecutorRemoved>(line)?;
                 if let Some(place) = self.executors.get(removed.id.as_str()) {
