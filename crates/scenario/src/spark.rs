@@ -306,9 +306,14 @@ impl Spark {
         self.stage.iter().map(|stage| stage.job + 1).max().unwrap_or(0)
     }
 
-    /// Whether a stage reads from HDFS or writes to it.
+    /// Whether a stage reads from HDFS or writes to it, or its containers do before they start.
     pub fn uses_hdfs(&self) -> bool {
-        self.stage.iter().any(|stage| SparkPlace::Hdfs == stage.input_from || SparkPlace::Hdfs == stage.output_to)
+        let has_archive = self.yarn.as_ref().is_some_and(|yarn| yarn.archive > Bytes::ZERO);
+        has_archive
+            || self
+                .stage
+                .iter()
+                .any(|stage| SparkPlace::Hdfs == stage.input_from || SparkPlace::Hdfs == stage.output_to)
     }
 
     /// Memory of each executor for data sets that are kept (`UnifiedMemoryManager.getMaxMemory`).

@@ -259,6 +259,9 @@ fn volumes(check: &mut Check<'_>, spark: &Spark) {
     let piece = spark.broadcast_block_size.get();
     let mut pieces = 0_u64;
     let block = check.scenario.hdfs.block.get();
+    let archive = spark.yarn.as_ref().map_or(0, |yarn| yarn.archive.get());
+    in_hdfs += archive.div_ceil(block);
+    bytes += archive;
     let (all_parents, all_reads) = (spark.parents(), spark.reads());
     for (i, stage) in spark.stage.iter().enumerate() {
         // What is not kept is read of the parents of the stages that should have kept it.

@@ -46,6 +46,10 @@ section! {
         /// What an executor's container has beside `executor-memory` (`spark.executor.memoryOverhead`). Left out: a
         /// tenth of `executor-memory`, and at least 384 MiB.
         executor_memory_overhead: Option<Bytes> = None, OVERHEADS;
+        /// What each worker copies from HDFS before its first container of the application starts: Spark's own files, as
+        /// `spark.yarn.archive` has them there, and the application's settings (`__spark_conf__.zip`). 0: workers have
+        /// kept it.
+        archive: Bytes = Bytes::ZERO, Bytes::ZERO..=Bytes::from_mib(1 << 20);
         /// Where its driver runs (`spark.submit.deployMode`).
         deploy_mode: SparkDeployMode = SparkDeployMode::Client;
         /// Memory of the ApplicationMaster (`spark.yarn.am.memory`); in cluster mode the driver's

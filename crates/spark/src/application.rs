@@ -20,7 +20,7 @@ use crate::store::KeptPartition;
 use crate::task::Task;
 use crate::yarn::{Step, Yarn};
 use des::RandomStream;
-use hadoop::{ConnId, Event, Platform, Reader, Writer};
+use hadoop::{ConnId, Event, NodeId, Platform, Reader, Writer};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use units::{Bytes, Time};
@@ -74,6 +74,8 @@ pub(crate) enum Errand {
     /// A task's executor keeps a partition, or an executor one no longer: the driver is told.
     Kept(usize, KeptPartition),
     Dropped(usize, KeptPartition),
+    /// On YARN: a node copies the application's files.
+    Localise(NodeId),
     /// Of a task.
     Worked(usize),
     FileRead(usize, Bytes),
@@ -221,8 +223,10 @@ impl Spark {
         match *event {
             Event::Answered { request } => self.on_errand(platform, request),
             Event::Delivered { message, .. } => self.on_errand(platform, message),
-            Event::Read { news, reader: Reader::Driver(number), .. } => {
-                if let Some(Errand::HdfsRead(task)) = self.errands.get(number).copied()
+            Event::Read { news, reader: Reader::Driver(number), read } => {
+                if let Some(&Errand::Localise(node)) = self.errands.get(number) {
+                    self.on_localise(platform, (number, read), node, news);
+                } else if let Some(Errand::HdfsRead(task)) = self.errands.get(number).copied()
                     && !self.tasks[task].is_over
                 {
                     self.on_hdfs_read(platform, (number, task), news);
@@ -308,7 +312,7 @@ impl Spark {
             Errand::LocalRead(task) => self.on_local_read(platform, task),
             Errand::KeptRead(task) => self.on_kept_read(platform, task, true),
             Errand::Written(task) => self.on_written(platform, task),
-            Errand::HdfsRead(_) | Errand::HdfsWrite(_) => {}
+            Errand::HdfsRead(_) | Errand::HdfsWrite(_) | Errand::Localise(_) => {}
         }
     }
 

@@ -24,6 +24,7 @@ mod failing;
 pub mod fetch;
 mod killing;
 mod listed;
+mod localise;
 mod loss;
 mod reading;
 mod reads;

@@ -6,6 +6,7 @@ use crate::app_master::AppMaster;
 use crate::application::{Errand, Spark};
 use crate::driver::MESSAGE;
 use crate::executor::Executor;
+use crate::localise::Localised;
 use crate::loss::SILENCE;
 use hadoop::rpc::Process;
 use hadoop::yarn::{ApplicationSpec, MasterPlacement, News, Resources, Role};
@@ -38,6 +39,9 @@ pub struct OnYarn {
     /// What the container of its `ApplicationMaster` holds: `spark.yarn.am.memory` and `spark.yarn.am.memoryOverhead`,
     /// `spark.yarn.am.cores`.
     pub master: Resources,
+    /// What each node copies from HDFS before its first container of the application: Spark's own files
+    /// (`spark.yarn.archive`) and the application's settings.
+    pub files: Bytes,
     /// Whether the driver runs in that container (`spark.submit.deployMode`).
     pub in_cluster: bool,
     /// Work of the `ApplicationMaster` from the start of its process until it registers, beyond that of any process.
@@ -69,6 +73,7 @@ impl Default for OnYarn {
             instances: 2,
             executor: container(1_024 + 384),
             master: container(512 + 384),
+            files: Bytes::ZERO,
             in_cluster: false,
             master_start: Time::ZERO,
             max_attempts: 2,
@@ -139,6 +144,7 @@ pub struct Yarn {
     /// The `ApplicationMaster`'s connection as the driver knows it.
     known_master: Option<ConnId>,
     processes: BTreeMap<ContainerId, Running>,
+    pub(crate) files: Localised,
 }
 
 impl Yarn {
@@ -159,6 +165,7 @@ impl Spark {
             master: on_yarn.master,
             max_attempts: on_yarn.max_attempts,
         }));
+        self.put_files(platform, on_yarn.files);
         self.yarn.submitted = platform.ctx.now;
         let racks = 0..count(platform.ctx.nodes.len());
         self.racks = racks.map(|node| platform.ctx.nodes.rack(NodeId(node))).collect();
@@ -176,7 +183,7 @@ impl Spark {
         }
     }
 
-    fn step_at(&mut self, platform: &mut Platform, at: Time, step: Step) {
+    pub(crate) fn step_at(&mut self, platform: &mut Platform, at: Time, step: Step) {
         let errand = self.errands.send(Errand::Yarn(step));
         platform.ctx.drive_timer(at, errand);
     }
@@ -186,9 +193,8 @@ impl Spark {
         match news {
             News::SubmitFailed => self.step_at(platform, platform.ctx.now + SUBMIT_AGAIN, Step::Submit),
             News::Start(container) => {
-                let Some(on_yarn) = self.config.yarn else { return };
                 self.yarn.processes.insert(container, Running::default());
-                self.step_at(platform, platform.ctx.now + on_yarn.launch_latency, Step::Launched(container));
+                self.localise(platform, container);
             }
             News::Stop(container) => self.end_process(platform, container),
             News::Registered(container) => self.on_registered(platform, container),
@@ -416,6 +422,7 @@ impl Spark {
 
     /// A node crashes: its processes are gone, and say nothing.
     pub(crate) fn processes_go_down(&mut self, platform: &mut Platform, node: NodeId) {
+        self.yarn.files.node_goes_down(node);
         self.yarn.processes.retain(|container, _| platform.yarn.container(*container).node != node);
         if self.yarn.master.as_ref().is_some_and(|master| master.node == node) {
             self.yarn.master = None;

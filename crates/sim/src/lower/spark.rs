@@ -127,6 +127,7 @@ fn on_yarn(scenario: &Scenario, spark: &scenario::Spark, yarn: &SparkYarn) -> On
         instances: yarn.instances,
         executor: Resources { memory: spark.executor_container(), vcores: spark.executor_cores },
         master: Resources { memory: yarn.am_container(), vcores: yarn.am_cores },
+        files: yarn.archive,
         in_cluster: yarn.deploy_mode == SparkDeployMode::Cluster,
         master_start: yarn.am_start,
         max_attempts: yarn.max_attempts,

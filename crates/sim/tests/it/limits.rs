@@ -66,6 +66,11 @@ const NEEDS: &[Need] = &[
         &["node.preset=xeon-2009", "power.drive=barracuda-7200.7", "power.guard.on=1000 Gbit/s"],
     ),
     need("spark.stage.broadcast=\"1024 TiB\"", SPARK, &["spark.broadcast-block-size=2047 MiB"]),
+    need(
+        "spark.yarn.archive=\"1 TiB\"",
+        SPARK,
+        &["hdfs.block=1 GiB", "mapreduce.node-memory=1024 TiB", "mapreduce.node-vcores=10000"],
+    ),
     need("spark.yarn.", SPARK, &["mapreduce.node-memory=1024 TiB", "mapreduce.node-vcores=10000"]),
     need("spark.dynamic-allocation.min-executors=100000", SPARK, &["spark.dynamic-allocation.max-executors=100000"]),
     need("spark.dynamic-allocation.shuffle-tracking=false", SPARK, &["spark.shuffle-service=true"]),
