@@ -23,7 +23,10 @@ impl Spark {
 
     /// Whether a task may run on an executor of a node, as no attempts at it have failed there.
     pub(crate) fn may_run(&self, number: usize, task: usize, here: (usize, NodeId)) -> bool {
-        self.config.exclusion.is_none_or(|rules| !self.stages[number].excluded.excludes_task(&rules, here, task))
+        self.config
+            .exclusion
+            .as_ref()
+            .is_none_or(|rules| !self.stages[number].excluded.excludes_task(rules, here, task))
     }
 
     /// An attempt at a task has failed on its executor.

@@ -18,7 +18,7 @@ pub struct Exclusions {
 
 impl Exclusions {
     pub(super) fn of(of: &Application) -> Self {
-        let from_stages = of.excluded.iter().filter(|(_, stage)| stage.is_some()).count();
+        let from_stages = of.excluded.iter().filter(|excluded| excluded.stage.is_some()).count();
         Self { from_stages, from_application: of.excluded.len() - from_stages }
     }
 

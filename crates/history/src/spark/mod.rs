@@ -55,8 +55,8 @@ pub struct Application {
     pub master_ms: Option<i64>,
     /// Executors in the order in which they came.
     pub executors: Vec<Executor>,
-    /// Executors that got no tasks as some failed there: of an attempt at a stage, or none where of the application.
-    pub excluded: BTreeSet<(Arc<str>, Option<(u32, u32)>)>,
+    /// Executors that got no tasks as some failed there.
+    pub excluded: BTreeSet<Excluded>,
     /// Jobs (actions) by number.
     pub jobs: Vec<Job>,
     /// Attempts at stages by number and attempt. Stages that were skipped have no submission.
@@ -65,6 +65,15 @@ pub struct Application {
     pub tasks: Vec<Task>,
     /// The last line is cut off: the application was running when the log was copied, or the copy is cut.
     pub cut_off: bool,
+}
+
+/// An executor that got no tasks as some failed there.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Excluded {
+    /// Its identifier.
+    pub executor: Arc<str>,
+    /// The attempt at a stage of which it got none; none where it got none of the application.
+    pub stage: Option<(u32, u32)>,
 }
 
 /// A process that ran tasks.

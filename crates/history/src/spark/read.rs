@@ -2,7 +2,9 @@
 
 use super::event::{self, TaskInfo, TaskMetrics};
 use super::executors::unnamed;
-use super::{Application, Executor, Job, Locality, Metrics, Rdd, ShuffleRead, ShuffleWrite, Stage, Task, TaskEnd};
+use super::{
+    Application, Excluded, Executor, Job, Locality, Metrics, Rdd, ShuffleRead, ShuffleWrite, Stage, Task, TaskEnd,
+};
 use crate::error::{HistoryError as Error, Place, Problem};
 use crate::memory::Memory;
 use crate::words;
@@ -149,7 +151,7 @@ impl LogReader {
                 self.memory.take(64)?;
                 let executor = self.memory.name(&excluded.id)?;
                 let stage = excluded.stage.map(|stage| (stage, excluded.attempt));
-                self.application.excluded.insert((executor, stage));
+                self.application.excluded.insert(Excluded { executor, stage });
             }
             "SparkListenerExecutorRemoved" => {
                 let removed = parse::<event::ExecutorRemoved>(line)?;
