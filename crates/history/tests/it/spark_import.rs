@@ -429,10 +429,12 @@ fn only_what_ran_on_yarn_is_on_yarn() {
 /// The log with these properties, and with these events before its end.
 fn with_properties(properties: &[(&str, &str)], events: &[Value]) -> String {
     let text = log(&mut |value| value);
-    let said: String = properties.iter().map(|(name, value)| format!("\"{name}\":\"{value}\",")).collect();
+    let said = |(name, value): &(&str, &str)| format!("\"{name}\":\"{value}\",");
+    let said: String = properties.iter().map(said).collect();
     let text = text.replace("\"Spark Properties\":{", &format!("\"Spark Properties\":{{{said}"));
     let (before, end) = text.trim_end().rsplit_once('\n').expect("lines");
-    let events: String = events.iter().map(|event| format!("{event}\n")).collect();
+    let line = |event: &Value| format!("{event}\n");
+    let events: String = events.iter().map(line).collect();
     format!("{before}\n{events}{end}\n")
 }
 
@@ -496,7 +498,7 @@ fn dynamic_allocation_is_imported_where_it_is_wanted() {
         ("spark.executor.instances", "2"),
         ("spark.shuffle.service.enabled", "true"),
     ];
-    let both = imported(&with_properties(&on, &[removed.clone()]), Some(cluster)).unwrap();
+    let both = imported(&with_properties(&on, std::slice::from_ref(&removed)), Some(cluster)).unwrap();
     let spark = both.scenario.spark.as_ref().unwrap();
     let allocation = spark.dynamic_allocation.as_ref().expect("as the cluster wants it");
     assert_eq!((allocation.min_executors, allocation.max_executors, allocation.initial()), (1, None, 2));
@@ -509,7 +511,7 @@ fn dynamic_allocation_is_imported_where_it_is_wanted() {
         both.notes
     );
     Scenario::parse("written", &both.scenario.to_short_toml(), &[]).unwrap();
-    let listed = imported(&with_properties(&on, &[removed.clone()]), None).unwrap();
+    let listed = imported(&with_properties(&on, std::slice::from_ref(&removed)), None).unwrap();
     assert_eq!(listed.scenario.spark.as_ref().unwrap().executor.len(), 2);
     assert!(
         listed.notes.iter().any(|note| note.contains("an empty `[spark.dynamic-allocation]`")),

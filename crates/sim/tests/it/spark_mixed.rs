@@ -4,6 +4,7 @@
 use crate::spark::run;
 use des::RandomStream;
 use results::{JobState, RunResult, SparkTaskEnd};
+use std::fmt::Write;
 
 /// One of these, drawn.
 fn one<'a>(random: &mut RandomStream, of: &[&'a str]) -> &'a str {
@@ -48,20 +49,22 @@ fn scenario(seed: u64) -> String {
     for job in 0..jobs {
         let work = one(random, &["1 s", "10 s", "40 s"]);
         let keep = one(random, &["", "persist = \"memory-and-disk\"\nkept-size = \"8 MB\"\n"]);
-        text += &format!(
+        let _ = write!(
+            text,
             "[[spark.stage]]\nname = \"map-{job}\"\njob = {job}\ntasks = {tasks}\nwork = \"{work}\"\nshuffle-write = \"20 MB\"\n{keep}"
         );
         for _ in 0..random.below(4) {
             let (task, after) = (random.below(tasks), one(random, &["0 s", "500 ms", "5 s"]));
-            text += &format!("[[spark.stage.attempt]]\ntask = {task}\nafter = \"{after}\"\n");
+            let _ = write!(text, "[[spark.stage.attempt]]\ntask = {task}\nafter = \"{after}\"\n");
         }
         let parent = random.below(job + 1);
-        text += &format!(
+        let _ = write!(
+            text,
             "[[spark.stage]]\nname = \"reduce-{job}\"\njob = {job}\nparents = [\"map-{parent}\"]\ntasks = {tasks}\nwork = \"2 s\"\n"
         );
         if random.below(3) == 0 {
             let node = one(random, &["", "node = \"worker-1\"\n", "node = \"worker-3\"\n"]);
-            text += &format!("[[spark.stage.attempt]]\nend = \"fetch-failed\"\nafter = \"1 s\"\n{node}");
+            let _ = write!(text, "[[spark.stage.attempt]]\nend = \"fetch-failed\"\nafter = \"1 s\"\n{node}");
         }
         if job > 0
             && !keep.is_empty()
@@ -72,7 +75,8 @@ fn scenario(seed: u64) -> String {
                 text.find("persist").map(|at| text[..at].rfind("name = \"map-").map(|at| &text[at + 12..at + 13]));
             if let Some(Some(keeper)) = first.filter(|keeper| keeper.is_some_and(|keeper| keeper != job.to_string())) {
                 let keeper = keeper.to_owned();
-                text += &format!(
+                let _ = write!(
+                    text,
                     "[[spark.stage]]\nname = \"again-{job}\"\njob = {job}\nreads = \"map-{keeper}\"\ntasks = {tasks}\n"
                 );
             }
@@ -80,7 +84,7 @@ fn scenario(seed: u64) -> String {
     }
     for _ in 0..random.below(3) {
         let (at, node) = (1 + random.below(60), 1 + random.below(4));
-        text += &format!("[[faults]]\nat = \"{at} s\"\nnode = \"worker-{node}\"\n");
+        let _ = write!(text, "[[faults]]\nat = \"{at} s\"\nnode = \"worker-{node}\"\n");
         text += one(random, &["", "down-for = \"20 s\"\n", "down-for = \"200 s\"\n"]);
     }
     text

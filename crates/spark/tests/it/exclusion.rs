@@ -149,7 +149,7 @@ fn lost_executors_count_for_their_node() {
     );
     health.expire(half + half + MS);
     // The node excludes it still.
-    assert_eq!(health.excludes((1, B)), false);
+    assert!(!health.excludes((1, B)));
     assert!(health.excludes((2, B)) && health.excludes_node(A));
     health.expire(half + half + MS + half);
     assert!(!health.excludes_node(A));
