@@ -22,6 +22,8 @@ pub struct SparkApplication {
     pub ready: Option<Time>,
     /// Executors that it has lost.
     pub lost: u32,
+    /// How often a node was excluded from it, as tasks failed there.
+    pub excluded_nodes: u32,
     /// When its last job was done.
     pub finish: Option<Time>,
     /// Its jobs in their order.
@@ -49,6 +51,14 @@ impl SparkApplication {
     pub fn took(&self) -> Option<Time> {
         let submit = self.jobs.first()?.submit?;
         Some(self.finish?.saturating_sub(submit))
+    }
+    /// Executors that ended as its driver had asked for it.
+    pub fn killed(&self) -> u64 {
+        self.executors.iter().filter(|executor| executor.killed).count() as u64
+    }
+    /// Executors that were excluded from it, as tasks failed there.
+    pub fn excluded(&self) -> u64 {
+        self.executors.iter().filter(|executor| executor.excluded.is_some()).count() as u64
     }
     /// Why it did not succeed.
     pub fn failure(&self) -> Option<String> {
@@ -98,6 +108,10 @@ pub struct SparkStage {
     pub done: u32,
     /// How often it was handed to the scheduler.
     pub attempts: u32,
+    /// Executors that got no more of its tasks as some failed there, over all attempts.
+    pub excluded_executors: u32,
+    /// Nodes that got none.
+    pub excluded_nodes: u32,
     /// When its tasks were handed to the scheduler.
     pub submit: Option<Time>,
     /// When the last of them was done.
@@ -117,6 +131,12 @@ pub static SPARK: Metrics<SparkApplication> = Metrics {
             .count("executors", |app| app.executors.len() as u64),
         figure("lost_executors", "Executors that it lost, with their shuffle files.")
             .count("executors", |app| app.lost.into()),
+        figure("killed_executors", "Executors that ended as its driver had asked for it.")
+            .count("executors", |app| app.killed()),
+        figure("excluded_executors", "Executors that got no more of its tasks for some time, as some failed there.")
+            .count("executors", |app| app.excluded()),
+        figure("excluded_nodes", "How often a node got no more of its tasks for some time.")
+            .count("nodes", |app| app.excluded_nodes.into()),
         figure("copies", "Speculative copies of tasks that it launched.").count("tasks", |app| app.copies().0),
         figure("copies_won", "Those of them that ended before what they were copies of.")
             .count("tasks", |app| app.copies().1),
@@ -164,7 +184,10 @@ pub static SPARK_EXECUTORS: Metrics<SparkExecutor> = Metrics {
         figure("granted_s", "When the ResourceManager granted its container, on YARN.")
             .optional_time(|executor| executor.granted),
         figure("registered_s", "When the driver knew of it.").optional_time(|executor| executor.registered),
-        figure("lost_s", "When the driver knew that it was lost.").optional_time(|executor| executor.lost),
+        figure("lost_s", "When the driver knew that it was gone.").optional_time(|executor| executor.lost),
+        figure("killed", "Whether the driver had asked for its end.").flag(|executor| executor.killed),
+        figure("excluded_s", "When it was first excluded from the application, as tasks failed there.")
+            .optional_time(|executor| executor.excluded),
     ],
 };
 
@@ -197,6 +220,10 @@ pub static SPARK_STAGES: Metrics<SparkStage> = Metrics {
             "How often it was handed to the scheduler: again where output of it, or that it reads, was lost.",
         )
         .count("attempts", |stage| stage.attempts.into()),
+        figure("excluded_executors", "Executors that got no more of its tasks as some failed there.")
+            .count("executors", |stage| stage.excluded_executors.into()),
+        figure("excluded_nodes", "Nodes that got no more of its tasks.")
+            .count("nodes", |stage| stage.excluded_nodes.into()),
         figure("submit_s", "When its tasks were first handed to the scheduler.").optional_time(|stage| stage.submit),
         figure("finish_s", "When the last of them was done.").optional_time(|stage| stage.finish),
     ],

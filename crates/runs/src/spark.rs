@@ -59,6 +59,14 @@ pub fn check_spark(imported: &SparkImported, result: &RunResult) -> Option<Vec<S
             .executors
             .map(|last| line("ApplicationMaster to last executor", "s", last, executors(spark).map(Time::as_secs_f64))),
     );
+    let of_stages: u32 = spark.stages.iter().map(|stage| stage.excluded_executors).sum();
+    lines.extend(recorded.excluded.into_iter().flat_map(|excluded| {
+        let count = |name, recorded: usize, predicted: f64| line(name, "executors", recorded as f64, Some(predicted));
+        [
+            count("excluded from stages", excluded.from_stages, of_stages.into()),
+            count("excluded from the application", excluded.from_application, spark.excluded() as f64),
+        ]
+    }));
     let megabytes = |bytes: u64| bytes as f64 / 1e6;
     let moved = [
         ("shuffle, network", recorded.shuffle_remote, spark.shuffle_remote()),

@@ -26,7 +26,9 @@ mod queue;
 mod run;
 mod spark;
 mod spark_adaptive;
+mod spark_allocation;
 mod spark_check;
+mod spark_exclusion;
 mod spark_yarn;
 mod stripe;
 mod tcp;
@@ -65,6 +67,8 @@ pub use problem::{Problem, ScenarioError, ScenarioWarnings, Source, Span};
 pub use queue::{Codel, FqCodel, Pie, PieDelay, Port, Queue, QueueKind, QueueLimit, Red, SharedBuffer};
 pub use run::{Fault, Fidelity, Run};
 pub use spark::{Spark, SparkAttempt, SparkEnd, SparkExecutor, SparkFormat, SparkLevel, SparkPlace, SparkStage};
+pub use spark_allocation::SparkAllocation;
+pub use spark_exclusion::SparkExclusion;
 pub use spark_yarn::{SparkDeployMode, SparkYarn};
 pub use stripe::{StreamCount, StreamCoupling, StreamPolicy, StreamScheduler, Stripe};
 pub use tcp::{

@@ -2,6 +2,8 @@
 //! (<https://spark.apache.org/docs/4.1.1/configuration.html>).
 
 use super::key::{choice, section};
+use super::spark_allocation::SparkAllocation;
+use super::spark_exclusion::SparkExclusion;
 use super::spark_yarn::SparkYarn;
 use std::collections::BTreeMap;
 use units::{Bytes, Time};
@@ -148,6 +150,13 @@ section! {
         /// Whether the program goes on with its next job when one has failed, as it may catch the exception that the
         /// action throws. Else the application fails with the job.
         catches_failures: bool = false;
+        /// Executors that come and go as tasks need them.
+        dynamic_allocation: Option<SparkAllocation> = None;
+        /// Whether a service on each node keeps and serves the shuffle files of executors that have ended; they are lost
+        /// with their node alone (`spark.shuffle.service.enabled`).
+        shuffle_service: bool = false;
+        /// Executors and nodes that get no tasks as some failed there.
+        exclude_on_failure: Option<SparkExclusion> = None;
         /// Memory of each executor, of which a part is for what stages `persist`; on YARN its container has an overhead
         /// besides (`spark.executor.memory`).
         executor_memory: Bytes = Bytes::from_mib(1_024), Bytes::from_mib(450)..=Bytes::from_mib(1 << 30);
@@ -297,9 +306,14 @@ impl Spark {
         self.stage.iter().map(|stage| stage.job + 1).max().unwrap_or(0)
     }
 
-    /// Whether a stage reads from HDFS or writes to it.
+    /// Whether a stage reads from HDFS or writes to it, or its containers do before they start.
     pub fn uses_hdfs(&self) -> bool {
-        self.stage.iter().any(|stage| SparkPlace::Hdfs == stage.input_from || SparkPlace::Hdfs == stage.output_to)
+        let has_archive = self.yarn.as_ref().is_some_and(|yarn| yarn.archive > Bytes::ZERO);
+        has_archive
+            || self
+                .stage
+                .iter()
+                .any(|stage| SparkPlace::Hdfs == stage.input_from || SparkPlace::Hdfs == stage.output_to)
     }
 
     /// Memory of each executor for data sets that are kept (`UnifiedMemoryManager.getMaxMemory`).

@@ -29,6 +29,8 @@ pub(super) fn check(check: &mut Check<'_>) {
         check.says("spark", "an application without a stage does nothing", "add [[spark.stage]]");
     }
     super::spark_yarn::check(check, spark);
+    super::spark_exclusion::check(check, spark);
+    super::spark_allocation::check(check, spark);
     listed(check, spark);
     let executors = executors(scenario, spark);
     if executors > MOST_EXECUTORS {
@@ -94,7 +96,14 @@ fn listed(check: &mut Check<'_>, spark: &Spark) {
 fn executors(scenario: &Scenario, spark: &Spark) -> u64 {
     let standalone = u64::from(spark.executors) * u64::from(scenario.cluster.workers);
     let standalone = if spark.executor.is_empty() { standalone } else { spark.executor.len() as u64 };
-    spark.yarn.as_ref().map_or(standalone, |yarn| yarn.instances.into())
+    match (&spark.yarn, &spark.dynamic_allocation) {
+        (None, _) => standalone,
+        (Some(yarn), None) => yarn.instances.into(),
+        (Some(yarn), Some(allocation)) => {
+            let room = super::spark_yarn::room(scenario, spark, yarn);
+            room.min(allocation.max_executors.map_or(room, |most| most.max(allocation.initial()).into()))
+        }
+    }
 }
 
 /// What is wrong with a stage behind others.
@@ -250,6 +259,9 @@ fn volumes(check: &mut Check<'_>, spark: &Spark) {
     let piece = spark.broadcast_block_size.get();
     let mut pieces = 0_u64;
     let block = check.scenario.hdfs.block.get();
+    let archive = spark.yarn.as_ref().map_or(0, |yarn| yarn.archive.get());
+    in_hdfs += archive.div_ceil(block);
+    bytes += archive;
     let (all_parents, all_reads) = (spark.parents(), spark.reads());
     for (i, stage) in spark.stage.iter().enumerate() {
         // What is not kept is read of the parents of the stages that should have kept it.
@@ -374,6 +386,8 @@ pub(super) fn warn(check: &mut Check<'_>) {
         check.says("spark.locality-wait", message, "one of the two");
     }
     super::spark_yarn::warn(check, spark);
+    super::spark_exclusion::warn(check, spark);
+    super::spark_allocation::warn(check, spark);
     if !spark.executor.is_empty() && check.states("spark.executors") {
         check.says("spark.executors", "it has no effect: [[spark.executor]] says which there are", "leave it out");
     }

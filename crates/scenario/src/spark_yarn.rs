@@ -46,6 +46,10 @@ section! {
         /// What an executor's container has beside `executor-memory` (`spark.executor.memoryOverhead`). Left out: a
         /// tenth of `executor-memory`, and at least 384 MiB.
         executor_memory_overhead: Option<Bytes> = None, OVERHEADS;
+        /// What each worker copies from HDFS before its first container of the application starts: Spark's own files, as
+        /// `spark.yarn.archive` has them there, and the application's settings (`__spark_conf__.zip`). 0: workers have
+        /// kept it.
+        archive: Bytes = Bytes::ZERO, Bytes::ZERO..=Bytes::from_mib(1 << 20);
         /// Where its driver runs (`spark.submit.deployMode`).
         deploy_mode: SparkDeployMode = SparkDeployMode::Client;
         /// Memory of the ApplicationMaster (`spark.yarn.am.memory`); in cluster mode the driver's
@@ -133,6 +137,11 @@ impl Room {
     }
 }
 
+/// How many executors there is room for.
+pub(super) fn room(scenario: &Scenario, spark: &Spark, yarn: &SparkYarn) -> u64 {
+    Room::new(scenario, spark, yarn).executors()
+}
+
 /// What is wrong with an application on YARN.
 pub(super) fn check(check: &mut Check<'_>, spark: &Spark) {
     let scenario: &Scenario = check.scenario;
@@ -197,8 +206,8 @@ pub(super) fn warn(check: &mut Check<'_>, spark: &Spark) {
             check.says(&format!("mapreduce.{key}"), message, "leave it out");
         }
     }
-    let room = Room::new(scenario, spark, yarn).executors();
-    if u64::from(yarn.instances) > room {
+    let room = room(scenario, spark, yarn);
+    if u64::from(yarn.instances) > room && spark.dynamic_allocation.is_none() {
         let enough = room as f64 >= f64::from(yarn.instances) * yarn.min_registered;
         let then = if enough {
             "the others never come".to_owned()

@@ -25,6 +25,9 @@ pub struct AppMaster {
     pub driver: ConnId,
     /// Containers in which executors start or run.
     held: BTreeSet<ContainerId>,
+    /// How many executors there shall be, and nodes on which there shall be none, as tasks failed there.
+    wanted: u32,
+    useless: Vec<NodeId>,
     /// Containers that it asks for, and since when.
     pending: u32,
     since: Time,
@@ -39,12 +42,14 @@ pub struct AppMaster {
 }
 
 impl AppMaster {
-    pub const fn new((container, node): (ContainerId, NodeId), driver: ConnId, interval: Time) -> Self {
+    pub const fn new((container, node): (ContainerId, NodeId), driver: ConnId, interval: Time, wanted: u32) -> Self {
         Self {
             container,
             node,
             driver,
             held: BTreeSet::new(),
+            wanted,
+            useless: Vec::new(),
             pending: 0,
             since: Time::ZERO,
             asked: BTreeSet::new(),
@@ -66,7 +71,8 @@ impl Spark {
         }
         let driver = platform.ctx.drive_open(node, self.driver_node(platform), Service::SparkDriver);
         self.yarn.is_running = true;
-        self.yarn.master = Some(AppMaster::new((container, node), driver, on_yarn.initial_allocation));
+        let wanted = self.wanted_at_first();
+        self.yarn.master = Some(AppMaster::new((container, node), driver, on_yarn.initial_allocation, wanted));
         self.tell_from_master(platform, Step::Hello(driver));
     }
 
@@ -78,11 +84,10 @@ impl Spark {
     }
 
     /// The `ApplicationMaster`'s next heartbeat leaves, with a request for what is missing (`allocateResources`,
-    /// `updateResourceRequests`). Executors that are asked for from the start have no preferred nodes: only dynamic
-    /// allocation tells of tasks' preferences.
+    /// `updateResourceRequests`). Nodes that tasks prefer, of which dynamic allocation tells, are left out.
     pub(crate) fn allocate(&mut self, platform: &mut Platform) {
         let (Some(on_yarn), Some(master)) = (self.config.yarn, &mut self.yarn.master) else { return };
-        let missing = on_yarn.instances.saturating_sub(count(master.held.len()));
+        let missing = master.wanted.saturating_sub(count(master.held.len()));
         if missing > master.pending {
             master.since = platform.ctx.now;
         }
@@ -94,7 +99,7 @@ impl Spark {
             locations: None,
             strict: false,
             urgent: false,
-            useless: Vec::new(),
+            useless: master.useless.clone(),
             since: master.since,
         };
         platform.yarn.heartbeat(platform.ctx, master.container, vec![request]);
@@ -159,15 +164,31 @@ impl Spark {
         }
     }
 
-    /// The driver asks why an executor has ended, which the ResourceManager will say. The `ApplicationMaster` waits no
-    /// longer than the initial interval (`enqueueGetLossReasonRequest`, `resetAllocatorInterval`).
+    /// The driver asks why an executor has ended, which the ResourceManager will say. The `ApplicationMaster` speaks
+    /// to it soon (`enqueueGetLossReasonRequest`).
     pub(crate) fn on_asked_why(&mut self, platform: &mut Platform, executor: usize) {
         let Some(container) = self.executors[executor].container else { return };
-        let (Some(on_yarn), Some(master)) = (self.config.yarn, &mut self.yarn.master) else { return };
+        let Some(master) = &mut self.yarn.master else { return };
         if !master.held.contains(&container) {
             return self.tell_from_master(platform, Step::Remove(executor));
         }
         master.asked.insert(container);
+        self.speak_soon(platform);
+    }
+
+    /// The driver wants another number of executors, and none on nodes that are excluded
+    /// (`requestTotalExecutorsWithPreferredLocalities`). Which nodes its tasks prefer is left out.
+    pub(crate) fn on_wanted(&mut self, platform: &mut Platform, wanted: u32) {
+        let Some(master) = &mut self.yarn.master else { return };
+        master.useless = self.health.nodes().collect();
+        if std::mem::replace(&mut master.wanted, wanted) != wanted {
+            self.speak_soon(platform);
+        }
+    }
+
+    /// The `ApplicationMaster` waits no longer than the initial interval (`resetAllocatorInterval`).
+    fn speak_soon(&mut self, platform: &mut Platform) {
+        let (Some(on_yarn), Some(master)) = (self.config.yarn, &mut self.yarn.master) else { return };
         master.interval = on_yarn.initial_allocation;
         if let Some((since, due)) = master.sleeps {
             let sooner = (since + on_yarn.initial_allocation).max(platform.ctx.now);
@@ -178,8 +199,8 @@ impl Spark {
     }
 
     /// The driver has no use for an executor any more: the next heartbeat gives its container back, and asks for
-    /// another (`killExecutor`).
-    pub(crate) fn on_replaced(&mut self, platform: &mut Platform, executor: usize) {
+    /// another if as many are wanted (`killExecutor`).
+    pub(crate) fn on_given_back(&mut self, platform: &mut Platform, executor: usize) {
         let (Some(application), Some(container)) = (self.yarn.application, self.executors[executor].container) else {
             return;
         };

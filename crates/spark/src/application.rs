@@ -1,11 +1,13 @@
 //! The application: what happens on its cluster goes to the part that it is for.
 
+use crate::allocation::Target;
 use crate::blocks::{Held, NamedBlock, PullId, PullStep, Pulls};
 use crate::broadcast::{Broadcasts, Spread};
 use crate::cache::{Cache, Kept};
 use crate::config::{Config, Place};
 use crate::driver::{Thread, Work};
 use crate::errand::Errands;
+use crate::exclusion::Health;
 use crate::executor::{Executor, Need};
 use crate::reads::Adapted;
 use crate::record::{Exchange, ExecutorRecord, JobRecord, StageRecord, TaskRecord};
@@ -18,10 +20,10 @@ use crate::store::KeptPartition;
 use crate::task::Task;
 use crate::yarn::{Step, Yarn};
 use des::RandomStream;
-use hadoop::{ConnId, Event, Platform, Reader, Writer};
-use std::collections::BTreeSet;
+use hadoop::{ConnId, Event, NodeId, Platform, Reader, Writer};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use units::Bytes;
+use units::{Bytes, Time};
 
 /// What is under way outside.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,6 +35,10 @@ pub(crate) enum Errand {
     Speculate,
     /// Stages that failed are submitted anew.
     Resubmit,
+    /// An attempt at a stage has waited for an executor on which its tasks may run.
+    Unschedulable(usize, u32),
+    /// The driver looks how many executors it wants.
+    Allocate,
     /// On YARN: the driver has not heard of an executor for long.
     Expired(usize),
     /// Standalone: what happens between Workers and the Master.
@@ -68,6 +74,8 @@ pub(crate) enum Errand {
     /// A task's executor keeps a partition, or an executor one no longer: the driver is told.
     Kept(usize, KeptPartition),
     Dropped(usize, KeptPartition),
+    /// On YARN: a node copies the application's files.
+    Localise(NodeId),
     /// Of a task.
     Worked(usize),
     FileRead(usize, Bytes),
@@ -105,6 +113,15 @@ pub struct Spark {
     /// Stages that are submitted anew in a moment.
     pub(crate) failed: BTreeSet<usize>,
     pub(crate) standalone: Standalone,
+    /// What is excluded from the application, how many nodes ever were, and attempts at stages with a task that can run
+    /// nowhere, with how long they wait.
+    pub(crate) health: Health,
+    pub(crate) excluded_nodes: u32,
+    pub(crate) unschedulable: BTreeMap<(usize, u32), Time>,
+    /// How many executors it wants, where these come and go; and attempts at stages of which a task could run nowhere and
+    /// for which more are wanted.
+    pub(crate) target: Option<Target>,
+    pub(crate) wanted_for: BTreeSet<(usize, u32)>,
     /// On YARN: its way there, and when executors' heartbeats come.
     pub(crate) yarn: Yarn,
     pub(crate) heartbeats: RandomStream,
@@ -117,26 +134,8 @@ pub struct Spark {
 impl Spark {
     /// An application that begins with [`Self::on_start`]. Random draws depend on `seed` alone.
     pub fn new(config: Config, seed: u64) -> Self {
-        let tasks: Vec<usize> = config.stages.iter().map(|stage| stage.tasks.len()).collect();
-        let stage = |(number, spec): (usize, &crate::StageSpec)| {
-            let mut spec = spec.clone();
-            let own = spec.parents.len();
-            let (mut lineage, mut reads) = (Vec::new(), spec.reads);
-            while let Some(number) = reads {
-                let ancestor = &config.stages[number];
-                spec.parents.extend(&ancestor.parents);
-                let partition = shuffle::Partition::new(&ancestor.shares, ancestor.tasks.len());
-                lineage.push(Ancestor { stage: number, parents_end: spec.parents.len(), partition });
-                reads = ancestor.reads;
-            }
-            let parents: Vec<usize> = spec.parents.iter().map(|parent| tasks[*parent]).collect();
-            Stage::new(number, spec, &parents, (own, lineage))
-        };
-        let mut stages: Vec<Stage> = config.stages.iter().enumerate().map(stage).collect();
-        let parents: Vec<usize> = stages.iter().flat_map(|stage| stage.spec.parents.iter().copied()).collect();
-        for parent in parents {
-            stages[parent].has_readers = true;
-        }
+        let stages = Self::stages_of(&config);
+        let target = Self::target_of(&config);
         Self {
             jobs: vec![JobRecord::default(); config.jobs.len()],
             job: 0,
@@ -157,12 +156,42 @@ impl Spark {
             config,
             failed: BTreeSet::new(),
             standalone: Standalone::new(seed),
+            health: Health::default(),
+            excluded_nodes: 0,
+            unschedulable: BTreeMap::new(),
+            target,
+            wanted_for: BTreeSet::new(),
             yarn: Yarn::default(),
             racks: Arc::default(),
             heartbeats: RandomStream::new(seed, "spark-heartbeats", 0),
             failure: None,
             finished: false,
         }
+    }
+
+    /// Its stages before they run.
+    pub(crate) fn stages_of(config: &Config) -> Vec<Stage> {
+        let tasks: Vec<usize> = config.stages.iter().map(|stage| stage.tasks.len()).collect();
+        let stage = |(number, spec): (usize, &crate::StageSpec)| {
+            let mut spec = spec.clone();
+            let own = spec.parents.len();
+            let (mut lineage, mut reads) = (Vec::new(), spec.reads);
+            while let Some(number) = reads {
+                let ancestor = &config.stages[number];
+                spec.parents.extend(&ancestor.parents);
+                let partition = shuffle::Partition::new(&ancestor.shares, ancestor.tasks.len());
+                lineage.push(Ancestor { stage: number, parents_end: spec.parents.len(), partition });
+                reads = ancestor.reads;
+            }
+            let parents: Vec<usize> = spec.parents.iter().map(|parent| tasks[*parent]).collect();
+            Stage::new(number, spec, &parents, (own, lineage))
+        };
+        let mut stages: Vec<Stage> = config.stages.iter().enumerate().map(stage).collect();
+        let parents: Vec<usize> = stages.iter().flat_map(|stage| stage.spec.parents.iter().copied()).collect();
+        for parent in parents {
+            stages[parent].has_readers = true;
+        }
+        stages
     }
 
     /// The run begins, and input is there. Standalone, executors connect to the driver, which runs on the master's
@@ -181,6 +210,7 @@ impl Spark {
         }
         self.speculate_later(platform);
         if self.config.yarn.is_none() {
+            self.start_allocation(platform);
             self.next_job(platform);
         }
     }
@@ -193,8 +223,10 @@ impl Spark {
         match *event {
             Event::Answered { request } => self.on_errand(platform, request),
             Event::Delivered { message, .. } => self.on_errand(platform, message),
-            Event::Read { news, reader: Reader::Driver(number), .. } => {
-                if let Some(Errand::HdfsRead(task)) = self.errands.get(number).copied()
+            Event::Read { news, reader: Reader::Driver(number), read } => {
+                if let Some(&Errand::Localise(node)) = self.errands.get(number) {
+                    self.on_localise(platform, (number, read), node, news);
+                } else if let Some(Errand::HdfsRead(task)) = self.errands.get(number).copied()
                     && !self.tasks[task].is_over
                 {
                     self.on_hdfs_read(platform, (number, task), news);
@@ -239,6 +271,8 @@ impl Spark {
             Errand::Revive => self.on_revive(platform),
             Errand::Speculate => self.on_speculate(platform),
             Errand::Resubmit => self.on_resubmit(platform),
+            Errand::Allocate => self.look_at_load(platform),
+            Errand::Unschedulable(stage, attempt) => self.on_unschedulable(platform, stage, attempt),
             Errand::Expired(executor) => self.on_heartbeats_missed(platform, executor),
             Errand::Standalone(step) => self.on_standalone(platform, step),
             Errand::Registration(executor, step) => self.on_registration(platform, executor, step),
@@ -278,7 +312,7 @@ impl Spark {
             Errand::LocalRead(task) => self.on_local_read(platform, task),
             Errand::KeptRead(task) => self.on_kept_read(platform, task, true),
             Errand::Written(task) => self.on_written(platform, task),
-            Errand::HdfsRead(_) | Errand::HdfsWrite(_) => {}
+            Errand::HdfsRead(_) | Errand::HdfsWrite(_) | Errand::Localise(_) => {}
         }
     }
 
@@ -310,9 +344,13 @@ impl Spark {
     pub const fn config(&self) -> &Config {
         &self.config
     }
-    /// How many executors it has lost.
+    /// How many executors it has lost without having asked for it.
     pub fn lost(&self) -> usize {
-        self.executors.iter().filter(|executor| executor.is_lost).count()
+        self.executors.iter().filter(|executor| executor.is_lost && !executor.is_killed).count()
+    }
+    /// How often a node was excluded from it, as tasks failed there.
+    pub const fn excluded_nodes(&self) -> u32 {
+        self.excluded_nodes
     }
     /// Its executors in the order in which they came.
     pub fn executors(&self) -> impl Iterator<Item = ExecutorRecord> {
@@ -321,6 +359,8 @@ impl Spark {
             granted: executor.granted,
             registered: executor.registered,
             lost: executor.lost,
+            killed: executor.is_killed,
+            excluded: executor.excluded,
         })
     }
     /// Its jobs.

@@ -80,6 +80,11 @@ impl Cache {
         self.stores.get(executor).and_then(|store| store.find(partition))
     }
 
+    /// Whether an executor keeps anything.
+    pub fn keeps(&self, executor: usize) -> bool {
+        self.stores.get(executor).is_some_and(|store| store.all().next().is_some())
+    }
+
     /// A partition in an executor's memory is read.
     pub fn touch(&mut self, executor: usize, partition: KeptPartition) {
         self.stores[executor].touch(partition);

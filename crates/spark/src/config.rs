@@ -1,6 +1,8 @@
 //! Settings of an application and the work that it does. Defaults are those of Spark 4.1, by its documentation
 //! (<https://spark.apache.org/docs/4.1.1/configuration.html>) unless said otherwise.
 
+use crate::allocation::Allocation;
+use crate::exclusion::Exclusion;
 use crate::yarn::OnYarn;
 use hadoop::NodeId;
 use units::{Bytes, Time};
@@ -56,6 +58,13 @@ pub struct Config {
     pub max_task_failures: u32,
     /// Whether the program goes on with its next job when one has failed.
     pub catches_failures: bool,
+    /// When executors are asked for and given back (`spark.dynamicAllocation.enabled`); none: all are asked for at the
+    /// start, and stay.
+    pub allocation: Option<Allocation>,
+    /// Whether a service on each node has the shuffle files of executors that have ended (`spark.shuffle.service.enabled`).
+    pub shuffle_service: bool,
+    /// When executors get no tasks as some failed there (`spark.excludeOnFailure.enabled`); none: always.
+    pub exclusion: Option<Exclusion>,
     /// How partitions of shuffles are joined for stages in adaptive execution
     /// (`spark.sql.adaptive.coalescePartitions.enabled`); none where they are not.
     pub coalesce: Option<Coalesce>,
@@ -94,6 +103,9 @@ impl Default for Config {
             speculation: None,
             max_task_failures: 4,
             catches_failures: false,
+            allocation: None,
+            shuffle_service: false,
+            exclusion: None,
             advisory_size: Bytes::from_mib(64),
             skew: Some(Skew::default()),
             coalesce: Some(Coalesce::default()),

@@ -4,6 +4,7 @@
 use crate::adaptive::FEW_PARTITIONS;
 use crate::application::{Errand, Spark};
 use crate::config::Place;
+use crate::exclusion::StageExclusion;
 use crate::executor::Executor;
 use crate::record::{TaskEnd, TaskRecord};
 use crate::shuffle::Outputs;
@@ -44,8 +45,9 @@ pub struct Thread {
 impl Spark {
     /// A job's action runs now.
     pub(crate) fn on_job_due(&mut self, platform: &mut Platform, job: usize) {
-        self.jobs[job].submit = Some(platform.ctx.now);
+        self.jobs[job].submit.get_or_insert(platform.ctx.now);
         self.listed_after(platform, Some(job));
+        self.shuffles_in_use(Some(job));
         self.ready_stages(platform);
         // A job without stages is over at once.
         self.end_job(platform);
@@ -69,6 +71,7 @@ impl Spark {
                 let stage = &mut self.stages[number];
                 stage.is_active = true;
                 stage.record.ready.get_or_insert(now);
+                self.stage_needs_executors(now);
                 let errand = self.errands.send(Errand::StageDue(number));
                 platform.ctx.drive_timer(now + delay, errand);
             }
@@ -112,6 +115,7 @@ impl Spark {
             set.prefer(task, self.keepers(number, task), self.config.locality_wait_process);
         }
         let changes = self.config.yarn.is_some()
+            || self.config.allocation.is_some()
             || !self.config.listed.is_empty()
             || self.executors.iter().any(Executor::is_gone);
         let alive = changes.then(|| self.nodes_of_executors());
@@ -119,6 +123,7 @@ impl Spark {
         stage.record.submit.get_or_insert(platform.ctx.now);
         stage.record.attempts += 1;
         stage.failures.clear();
+        stage.excluded = StageExclusion::default();
         for done in (0..stage.spec.tasks.len()).filter(|index| stage.has(*index)) {
             set.drop(done);
         }
@@ -195,6 +200,8 @@ impl Spark {
 
     /// Free cores of executors are offered to the stages, the oldest job and stage first (`resourceOffers`, FIFO).
     pub(crate) fn offer(&mut self, platform: &mut Platform, mut offers: Vec<usize>, all_free: bool) {
+        self.expire_exclusion(platform.ctx.now);
+        offers.retain(|executor| !self.is_excluded(*executor));
         self.random.shuffle(&mut offers);
         let mut order: Vec<usize> = (0..self.stages.len()).filter(|number| self.stages[*number].waits()).collect();
         order.sort_by_key(|number| (self.stages[*number].spec.job, self.stages[*number].turn, *number));
@@ -207,12 +214,13 @@ impl Spark {
                     let mut again = false;
                     for executor in &offers {
                         let of = &self.executors[*executor];
-                        if of.free == 0 || of.is_disabled || of.is_given_back {
+                        let here = (*executor, of.node);
+                        if !of.takes_tasks() || self.stages[number].excluded.excludes(here) {
                             continue;
                         }
-                        let node = self.executors[*executor].node;
-                        let may_copy = |task| self.may_copy(number, task, node);
-                        let offered = set.offer(platform.ctx.now, (*executor, node), most, may_copy);
+                        let may_run = |task| self.may_run(number, task, here);
+                        let may_copy = |task| may_run(task) && self.may_copy(number, task, here.1);
+                        let offered = set.offer(platform.ctx.now, here, most, (may_run, may_copy));
                         match offered {
                             Offered::Task(task, locality) | Offered::Copy(task, locality) => {
                                 (again, launched) = (true, true);
@@ -237,6 +245,7 @@ impl Spark {
                 stage.no_rejects = true;
             }
             stage.set = Some(set);
+            self.after_offers(platform, number, launched);
         }
     }
 
@@ -248,7 +257,8 @@ impl Spark {
         (locality, is_copy): (Locality, bool),
     ) {
         let node = self.executors[executor].node;
-        self.executors[executor].free -= 1;
+        let of = &mut self.executors[executor];
+        (of.free, of.running, of.idle.since) = (of.free - 1, of.running + 1, None);
         let id = self.tasks.len();
         let attempt = self.stages[task.0].record.attempts;
         let record = TaskRecord::new((task.0, task.1, attempt), executor, node, locality, platform.ctx.now);
@@ -340,8 +350,11 @@ impl Spark {
         (record.finish, record.ended) = (Some(now), TaskEnd::Success);
         let (number, index, executor) = (record.stage, record.index, record.executor);
         let took = now.saturating_sub(record.launch);
-        self.executors[executor].free += 1;
+        self.freed(platform.ctx.now, executor);
         let output = self.tasks[task].output;
+        if self.stages[number].has_readers {
+            self.executors[executor].idle.has_shuffle(number);
+        }
         self.tasks[task].forget();
         let stage = &mut self.stages[number];
         // Two attempts at a stage may have run it: what came first counts.
@@ -368,6 +381,8 @@ impl Spark {
         stage.set = None;
         (stage.is_active, stage.is_needed, stage.failed_in_a_row) = (false, false, 0);
         self.failed.remove(&number);
+        self.stage_succeeded(platform, number);
+        self.look_for_waiting();
         self.ready_stages(platform);
         self.end_job(platform);
     }
@@ -379,6 +394,7 @@ impl Spark {
             return;
         }
         self.jobs[self.job].finish = Some(platform.ctx.now);
+        self.shuffles_in_use(None);
         self.job += 1;
         self.next_job(platform);
     }

@@ -26,6 +26,10 @@ impl<E> Errands<E> {
     pub fn answered(&mut self, number: u64) -> Option<E> {
         self.under_way.remove(&number)
     }
+    /// Only those are heard of from now on of which this holds.
+    pub fn retain(&mut self, holds: impl Fn(&E) -> bool) {
+        self.under_way.retain(|_, errand| holds(errand));
+    }
     /// One that will be heard of again.
     pub fn get(&self, number: u64) -> Option<&E> {
         self.under_way.get(&number)

@@ -1,5 +1,6 @@
 //! An executor: its cores, its connections, and what it has of stages.
 
+use crate::allocation::Idle;
 use hadoop::{ConnId, ContainerId, Data, NodeId, Nodes, Turns};
 use std::collections::{BTreeMap, BTreeSet};
 use units::Time;
@@ -22,18 +23,27 @@ pub struct Executor {
     pub node: NodeId,
     pub cores: u32,
     pub free: u32,
+    /// Tasks that run on it, as far as the driver knows, and how long it is kept without any.
+    pub running: u32,
+    pub idle: Idle,
     /// To the driver; this executor is the client.
     pub driver: ConnId,
     /// To the block managers of others, by executor; the driver's has the number [`DRIVER`].
     pub peers: BTreeMap<usize, ConnId>,
+    /// To the shuffle services of other nodes.
+    pub services: BTreeMap<NodeId, ConnId>,
     pub has: BTreeSet<Need>,
     /// Stages of which a task has ended here: their classes are loaded and compiled.
     pub warm: BTreeSet<usize>,
     /// It was given back: it gets no more tasks, and what it has written stays.
     pub is_given_back: bool,
-    /// Its process is gone, and all that it had on its node.
+    /// The driver has asked for its end: it gets no more tasks.
+    pub is_killed: bool,
+    /// Its process is gone.
     pub is_dead: bool,
-    /// The driver knows that.
+    /// Nobody serves its shuffle files any more.
+    pub is_without_files: bool,
+    /// The driver knows that its process is gone.
     pub is_lost: bool,
     /// The driver has lost its connection, and gives it no more tasks.
     pub is_disabled: bool,
@@ -44,6 +54,8 @@ pub struct Executor {
     pub registered: Option<Time>,
     /// When the driver knew that it was lost.
     pub lost: Option<Time>,
+    /// When it was first excluded from the application.
+    pub excluded: Option<Time>,
     /// On YARN: when its heartbeats come, as the part of an interval that is past.
     pub heartbeat: f64,
     /// Tasks that wait for what was asked for.
@@ -60,18 +72,24 @@ impl Executor {
             node,
             cores,
             free: 0,
+            running: 0,
+            idle: Idle::default(),
             driver,
             peers,
+            services: BTreeMap::new(),
             has,
             warm,
             is_given_back: false,
+            is_killed: false,
             is_dead: false,
+            is_without_files: false,
             is_lost: false,
             is_disabled: false,
             container: None,
             granted: None,
             registered: None,
             lost: None,
+            excluded: None,
             heartbeat: 0.0,
             waits,
             turns: Turns::default(),
@@ -81,6 +99,16 @@ impl Executor {
     /// Whether the driver knows that it runs no more tasks.
     pub const fn is_gone(&self) -> bool {
         self.is_lost || self.is_given_back
+    }
+
+    /// Whether its cores are offered where tasks may run on it.
+    pub const fn takes_tasks(&self) -> bool {
+        self.free > 0 && !self.is_disabled && !self.is_given_back && !self.is_killed
+    }
+
+    /// Whether the driver takes it for alive, be it that it gets no more tasks (`hostToExecutors`).
+    pub const fn is_known(&self) -> bool {
+        self.is_up() && !self.is_disabled
     }
 
     /// Whether tasks run on it, as far as the driver knows.

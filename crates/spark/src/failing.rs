@@ -57,7 +57,7 @@ impl Spark {
         (record.finish, record.ended) = (Some(platform.ctx.now), TaskEnd::Failed);
         let executor = record.executor;
         self.tasks[id].forget();
-        self.executors[executor].free += 1;
+        self.freed(platform.ctx.now, executor);
         self.offer(platform, vec![executor], false);
         self.try_again_task(platform, id, true);
         if !self.is_finished() {
@@ -69,8 +69,15 @@ impl Spark {
     pub(crate) fn try_again_task(&mut self, platform: &mut Platform, id: usize, counts: bool) {
         let record = self.tasks[id].record;
         let (number, index) = (record.stage, record.index);
+        let stage = &self.stages[number];
+        if record.attempt != stage.record.attempts || !stage.is_active {
+            return;
+        }
+        if counts {
+            self.exclude_after(platform.ctx.now, id);
+        }
         let stage = &mut self.stages[number];
-        if record.attempt != stage.record.attempts || !stage.is_active || stage.has(index) {
+        if stage.has(index) {
             return;
         }
         let failures = stage.failures.entry(index).or_insert(0);
@@ -81,6 +88,7 @@ impl Spark {
         }
         if !stage.attempts.of(index).any(|id| self.tasks[id].record.ended == TaskEnd::Running) {
             self.wait_again(platform, number, index);
+            self.tasks_need_executors(platform.ctx.now);
         }
     }
 
@@ -108,6 +116,8 @@ impl Spark {
         }
         let job = &mut self.jobs[self.job];
         (job.finish, job.failed) = (Some(platform.ctx.now), true);
+        self.shuffles_in_use(None);
+        self.look_for_waiting();
         self.job += 1;
         self.next_job(platform);
     }

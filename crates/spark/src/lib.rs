@@ -6,6 +6,9 @@
 //! `docs/models/spark.md` has the sources.
 
 pub mod adaptive;
+mod allocating;
+pub mod allocation;
+mod anew;
 mod app_master;
 mod application;
 mod blocks;
@@ -14,10 +17,14 @@ mod cache;
 mod config;
 mod driver;
 mod errand;
+mod excluding;
+pub mod exclusion;
 mod executor;
 mod failing;
 pub mod fetch;
+mod killing;
 mod listed;
+mod localise;
 mod loss;
 mod reading;
 mod reads;
@@ -36,6 +43,7 @@ pub mod task_set;
 mod transfer;
 mod yarn;
 
+pub use allocation::Allocation;
 pub use application::Spark;
 pub use blocks::Sent;
 pub use broadcast::Spread;
@@ -43,6 +51,7 @@ pub use cache::Kept;
 pub use config::{
     Coalesce, Config, Failing, JobSpec, Level, Listed, Moment, Place, Skew, Speculation, StageSpec, TaskSpec,
 };
+pub use exclusion::Exclusion;
 pub use record::{Exchange, ExecutorRecord, JobRecord, StageRecord, TaskEnd, TaskRecord};
 pub use task_set::Locality;
 pub use yarn::OnYarn;

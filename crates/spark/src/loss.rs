@@ -1,10 +1,11 @@
-//! Executors that are lost with their shuffle files, as no external shuffle service keeps those: what other executors
+//! Executors that are lost, with their shuffle files where no external shuffle service keeps those: what other executors
 //! and the driver see of it and when, and what is run anew.
 //!
 //! A node that crashes says nothing. Standalone, the Master drops a Worker that it has not heard of
 //! ([`crate::standalone`]), and the driver hears of it; a connection that is reset tells it at once. Tasks that fetch
 //! from it find out by themselves (`RetryingBlockTransferor`, `NettyBlockTransferService`).
 
+use crate::allocation::Idle;
 use crate::application::{Errand, Spark};
 use crate::executor::Need;
 use crate::record::TaskEnd;
@@ -33,29 +34,38 @@ impl Spark {
         if self.is_finished() {
             return;
         }
-        if node == self.driver_node(platform) || node == platform.ctx.nodes.master() {
+        let has_driver = self.has_driver_on(node);
+        if !has_driver && node == self.driver_node(platform) || node == platform.ctx.nodes.master() {
             return self.fail(platform, "the driver's node has gone down".to_owned());
         }
         let now = platform.ctx.now;
         for executor in 0..self.executors.len() {
-            if self.executors[executor].node != node || self.executors[executor].is_dead {
+            let of = &mut self.executors[executor];
+            if of.node != node || std::mem::replace(&mut of.is_without_files, true) {
                 continue;
             }
-            self.dies(platform, executor);
+            let was_dead = of.is_dead;
+            if !was_dead {
+                self.dies(platform, executor);
+            }
             for fetch in self.fetches.of(|fetch| fetch.request.address == executor && fetch.conn.is_some()) {
                 self.await_silence(platform, fetch);
             }
-            if self.config.yarn.is_some() {
+            if self.config.yarn.is_some() && !was_dead {
                 let errand = self.errands.send(Errand::Expired(executor));
                 platform.ctx.drive_timer(self.misses_heartbeats(now, executor), errand);
             }
         }
         self.workers_go_down(platform, node);
+        if has_driver {
+            self.driver_goes_down();
+        }
     }
 
     /// An executor's process is gone.
     pub(crate) fn dies(&mut self, platform: &mut Platform, executor: usize) {
         self.executors[executor].is_dead = true;
+        self.executors[executor].is_without_files |= !self.config.shuffle_service;
         self.executors[executor].waits.clear();
         self.drop_pulls(platform, executor);
         self.cache.lose(executor);
@@ -132,6 +142,7 @@ impl Spark {
         self.serving.end(conn);
         for executor in &mut self.executors {
             executor.peers.retain(|_, peer| *peer != conn);
+            executor.services.retain(|_, service| *service != conn);
         }
         for fetch in self.fetches.of(|fetch| fetch.conn == Some(conn)) {
             self.in_vain(fetch);
@@ -177,8 +188,9 @@ impl Spark {
         (record.finish, record.ended) = (Some(platform.ctx.now), TaskEnd::FetchFailed);
         let (number, attempt, executor) = (record.stage, record.attempt, record.executor);
         self.tasks[id].forget();
-        self.executors[executor].free += 1;
+        self.freed(platform.ctx.now, executor);
         if let Some(address) = address {
+            self.exclude_after_fetch(platform, address);
             self.unregister(platform, address);
         }
         let stage = &mut self.stages[number];
@@ -241,23 +253,27 @@ impl Spark {
     /// The driver learns that an executor is lost. `counts`: from a connection or missing heartbeats, and not from the
     /// Master or the ApplicationMaster; its tasks then count as failed (`ExecutorProcessLost`, `causedByApp`).
     pub(crate) fn lose(&mut self, platform: &mut Platform, executor: usize, counts: bool) {
-        if self.executors[executor].is_lost {
+        if self.executors[executor].is_lost || self.is_without_driver() {
             return;
         }
         let of = &mut self.executors[executor];
         (of.is_lost, of.free, of.lost) = (true, 0, Some(platform.ctx.now));
+        (of.running, of.idle) = (0, Idle::default());
         if !self.executors[executor].is_dead {
             // One that has lost its driver ends (`CoarseGrainedExecutorBackend.onDisconnected`).
             self.dies(platform, executor);
         }
         self.held.forget(executor);
+        self.health.removed(executor);
         if self.config.yarn.is_none() {
             self.look_for_workers(platform);
             if self.is_finished() {
                 return;
             }
         }
-        self.unregister(platform, executor);
+        if !self.config.shuffle_service {
+            self.unregister(platform, executor);
+        }
         for id in 0..self.tasks.len() {
             let record = &mut self.tasks[id].record;
             if record.executor != executor || record.ended != TaskEnd::Running {
@@ -299,7 +315,7 @@ impl Spark {
             return self.on_ended_on_yarn(platform, conn);
         }
         match self.executors.iter().position(|executor| executor.driver == conn) {
-            Some(executor) => self.lose(platform, executor, true),
+            Some(executor) => self.lose(platform, executor, !self.executors[executor].is_killed),
             None => self.disconnected(platform, conn),
         }
     }

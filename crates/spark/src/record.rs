@@ -24,8 +24,12 @@ pub struct ExecutorRecord {
     pub granted: Option<Time>,
     /// When the driver knew of it.
     pub registered: Option<Time>,
-    /// When the driver knew that it was lost.
+    /// When the driver knew that it was gone.
     pub lost: Option<Time>,
+    /// Whether the driver had asked for its end.
+    pub killed: bool,
+    /// When it was first excluded from the application, as tasks failed there.
+    pub excluded: Option<Time>,
 }
 
 /// A stage.
@@ -45,6 +49,10 @@ pub struct StageRecord {
     pub done: u32,
     /// How often it was handed to the scheduler.
     pub attempts: u32,
+    /// Executors that got no more of its tasks as some failed there, over all attempts.
+    pub excluded_executors: u32,
+    /// Nodes that got none.
+    pub excluded_nodes: u32,
 }
 
 /// How an attempt at a task ended (`TaskEndReason`).

@@ -14,6 +14,8 @@ pub enum Step {
     Register,
     /// It is.
     Registered,
+    /// It is refused, and exits.
+    Refused,
     /// It can work (`LaunchedExecutor`).
     Ready,
 }
@@ -33,6 +35,19 @@ impl Spark {
         self.say(platform, executor, Step::Register);
     }
 
+    /// An executor exits that was refused. Standalone, its Worker tells the Master, which launches another in its place.
+    fn on_refused(&mut self, platform: &mut Platform, executor: usize) {
+        self.executors[executor].is_killed = true;
+        match self.executors[executor].container {
+            Some(container) => self.end_process(platform, container),
+            None if self.executors[executor].is_dead => {}
+            None => {
+                self.end_executor(platform, executor);
+                self.exited_on_worker(platform, executor);
+            }
+        }
+    }
+
     fn say(&mut self, platform: &mut Platform, executor: usize, step: Step) {
         let message = self.errands.send(Errand::Registration(executor, step));
         let conn = self.executors[executor].driver;
@@ -41,9 +56,16 @@ impl Spark {
 
     /// A message of an executor's, or to it, has come.
     pub(crate) fn on_registration(&mut self, platform: &mut Platform, executor: usize, step: Step) {
+        self.expire_exclusion(platform.ctx.now);
         match step {
+            // Whoever has started it may not know that its node is excluded: it is refused, and exits.
+            Step::Register if self.health.excludes_node(self.executors[executor].node) => {
+                self.tell(platform, executor, Bytes::new(MESSAGE), Errand::Registration(executor, Step::Refused));
+            }
+            Step::Refused => self.on_refused(platform, executor),
             Step::Register => {
-                self.executors[executor].registered = Some(platform.ctx.now);
+                let of = &mut self.executors[executor];
+                (of.registered, of.idle.since) = (Some(platform.ctx.now), Some(platform.ctx.now));
                 let answer = Errand::Registration(executor, Step::Registered);
                 self.tell(platform, executor, Bytes::new(MESSAGE), answer);
             }

@@ -73,6 +73,7 @@ impl Spark {
             }
         }
         if found {
+            self.tasks_need_executors(platform.ctx.now);
             self.offer_all(platform);
         }
         self.speculate_later(platform);
@@ -163,7 +164,7 @@ impl Spark {
         (record.finish, record.ended) = (Some(platform.ctx.now), TaskEnd::Killed);
         let executor = record.executor;
         self.tasks[id].forget();
-        self.executors[executor].free += 1;
+        self.freed(platform.ctx.now, executor);
         self.offer(platform, vec![executor], false);
     }
 }

@@ -1,6 +1,7 @@
 //! A stage in the course of a run.
 
 use crate::config::{Failing, StageSpec};
+use crate::exclusion::StageExclusion;
 use crate::reads::Adapted;
 use crate::record::{Exchange, StageRecord};
 use crate::shuffle::{Outputs, Partition};
@@ -55,6 +56,8 @@ pub struct Stage {
     pub failing: BTreeMap<usize, VecDeque<Failing>>,
     /// By task: attempts in its stage's current one that have failed.
     pub failures: BTreeMap<usize, u32>,
+    /// Where attempts in its current one have failed, and which executors get no more of them.
+    pub excluded: StageExclusion,
     /// How often in a row it has failed as outputs could not be fetched.
     pub failed_in_a_row: u32,
     /// No task was held back for a better place since its wait began anew (`noRejectsSinceLastReset`).
@@ -94,6 +97,7 @@ impl Stage {
             attempts: Attempts::default(),
             failing: BTreeMap::new(),
             failures: BTreeMap::new(),
+            excluded: StageExclusion::default(),
             failed_in_a_row: 0,
             no_rejects: true,
             blocks: Vec::new(),

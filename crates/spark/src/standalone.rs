@@ -25,6 +25,9 @@ pub enum Step {
     /// The Master has it launch an executor, whose process is up.
     Launch(usize),
     Up(usize),
+    /// The Master has a Worker end an executor; a Worker tells the Master that one has exited.
+    Kill(usize),
+    Exited(usize),
     /// The Master drops a Worker that was silent for too long.
     Drop(usize),
     /// Of executors that are listed: one is up, and one may go, by their places in the list.
@@ -36,7 +39,7 @@ pub enum Step {
 #[derive(Debug)]
 struct Worker {
     node: NodeId,
-    /// To the Master; none of those from before the application, which have no room for another executor.
+    /// To the Master; none of those from before the application where nothing is asked of them.
     master: Option<ConnId>,
     /// Since when the Master hears of it; none before it does, and when it has dropped it.
     known: Option<Time>,
@@ -55,6 +58,8 @@ pub struct Standalone {
     /// When the Master first looks for Workers that it has not heard of; it began before the application.
     phase: Time,
     workers: Vec<Worker>,
+    /// How many executors the application wants, where these come and go.
+    pub(crate) limit: Option<u32>,
     /// Of executors that are listed.
     pub(crate) listed: Vec<Progress>,
 }
@@ -62,7 +67,7 @@ pub struct Standalone {
 impl Standalone {
     pub fn new(seed: u64) -> Self {
         let phase = RandomStream::new(seed, "spark-master", 0).below(WORKER_TIMEOUT.as_ps());
-        Self { phase: Time::from_ps(phase), workers: Vec::new(), listed: Vec::new() }
+        Self { phase: Time::from_ps(phase), workers: Vec::new(), limit: None, listed: Vec::new() }
     }
 
     /// When the Master drops a Worker whose node crashes now: at the first of its looks that finds it silent for longer
@@ -78,7 +83,11 @@ impl Standalone {
 impl Spark {
     /// The run begins: as many executors on each worker, or those that are listed, which connect to the driver.
     pub(crate) fn start_executors(&mut self, platform: &mut Platform) {
-        let each = if self.config.listed.is_empty() { self.config.executors } else { 0 };
+        let comes_and_goes = self.config.allocation.is_some();
+        let room = if comes_and_goes { self.config.executors } else { 0 };
+        let each = if self.config.listed.is_empty() && !comes_and_goes { self.config.executors } else { 0 };
+        let speaks = comes_and_goes || self.config.exclusion.is_some();
+        let master = platform.ctx.nodes.master();
         for node in platform.ctx.nodes.workers() {
             let first = self.executors.len();
             for _ in 0..each {
@@ -86,10 +95,10 @@ impl Spark {
             }
             self.standalone.workers.push(Worker {
                 node,
-                master: None,
+                master: speaks.then(|| platform.ctx.drive_open(node, master, Service::SparkDriver)),
                 known: Some(platform.ctx.now),
                 is_gone: false,
-                room: 0,
+                room,
                 launched: each,
                 executors: (first..self.executors.len()).collect(),
             });
@@ -178,13 +187,28 @@ impl Spark {
                     self.register(platform, executor);
                 }
             }
+            Step::Kill(executor) => {
+                if !self.executors[executor].is_dead {
+                    self.end_executor(platform, executor);
+                }
+            }
+            Step::Exited(executor) => self.on_room(platform, executor),
             Step::Come(place) => self.on_come(platform, place),
             Step::Go(place) => self.on_go(platform, place),
             Step::Drop(worker) => {
                 let of = &mut self.standalone.workers[worker];
                 (of.known, of.launched) = (None, 0);
+                let node = of.node;
                 for executor in std::mem::take(&mut of.executors) {
                     self.lose(platform, executor, false);
+                }
+                if self.config.shuffle_service {
+                    // Those that ended before have files there, too (`handleWorkerRemoved`).
+                    for executor in 0..self.executors.len() {
+                        if self.executors[executor].node == node && self.executors[executor].is_without_files {
+                            self.unregister(platform, executor);
+                        }
+                    }
                 }
                 if !self.is_finished() {
                     self.look_for_workers(platform);
@@ -197,9 +221,13 @@ impl Spark {
     /// The Master launches the executors that the application lacks: one on each Worker in turn
     /// (`spark.deploy.spreadOut`), on those with most free cores first, of which the youngest
     /// (`spark.worker.selectionPolicy`, `CORES_FREE_DESC`).
-    fn launch_executors(&mut self, platform: &mut Platform) {
+    pub(crate) fn launch_executors(&mut self, platform: &mut Platform) {
+        if !self.config.listed.is_empty() {
+            return;
+        }
         let workers = &self.standalone.workers;
         let all = platform.ctx.nodes.workers().count() as u64 * u64::from(self.config.executors);
+        let all = self.standalone.limit.map_or(all, u64::from);
         let known = |worker: &&Worker| worker.known.is_some();
         let launched: u64 = workers.iter().filter(known).map(|worker| u64::from(worker.launched)).sum();
         let mut lacking = all.saturating_sub(launched);
@@ -223,10 +251,45 @@ impl Spark {
         }
     }
 
+    /// The driver has asked the Master, which is on its node, to end an executor. The Worker has room for another at once
+    /// (`handleKillExecutors`).
+    pub(crate) fn kill_on_worker(&mut self, platform: &mut Platform, executor: usize) {
+        if let Some(worker) = self.worker_of(executor)
+            && let Some(conn) = worker.master.filter(|_| !worker.is_gone)
+        {
+            let message = self.errands.send(Errand::Standalone(Step::Kill(executor)));
+            platform.ctx.drive_send(conn, End::Server, Bytes::new(MESSAGE), message);
+        }
+        self.on_room(platform, executor);
+    }
+
+    /// An executor has exited by itself: its Worker tells the Master.
+    pub(crate) fn exited_on_worker(&mut self, platform: &mut Platform, executor: usize) {
+        if let Some(conn) = self.worker_of(executor).and_then(|worker| worker.master) {
+            let message = self.errands.send(Errand::Standalone(Step::Exited(executor)));
+            platform.ctx.drive_send(conn, End::Client, Bytes::new(MESSAGE), message);
+        }
+    }
+
+    /// The Master counts an executor no more, and launches what is lacking.
+    fn on_room(&mut self, platform: &mut Platform, executor: usize) {
+        let is_listed = !self.config.listed.is_empty();
+        if let Some(worker) = self.worker_of(executor).filter(|_| !is_listed) {
+            (worker.launched, worker.room) = (worker.launched - 1, worker.room + 1);
+        }
+        self.launch_executors(platform);
+    }
+
+    fn worker_of(&mut self, executor: usize) -> Option<&mut Worker> {
+        self.standalone.workers.iter_mut().find(|worker| worker.executors.contains(&executor))
+    }
+
     /// Without an executor, a Worker that will have one, and a node that comes back the application fails. Spark's
     /// would wait for ever.
     pub(crate) fn look_for_workers(&mut self, platform: &mut Platform) {
-        let started = |worker: &Worker| worker.executors.len() as u64;
+        let is_killed = |executor: &&usize| self.executors[**executor].is_killed;
+        let started =
+            |worker: &Worker| (worker.executors.len() - worker.executors.iter().filter(is_killed).count()) as u64;
         let will_have =
             |worker: &Worker| !worker.is_gone && (worker.room > 0 || u64::from(worker.launched) > started(worker));
         if self.executors.iter().all(|executor| executor.is_lost)

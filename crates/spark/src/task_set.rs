@@ -168,6 +168,11 @@ impl TaskSet {
         self.copies.iter().any(|(of, _)| *of == task)
     }
 
+    /// How many copies wait.
+    pub const fn copies(&self) -> usize {
+        self.copies.len()
+    }
+
     /// Whether a task or a copy of one waits.
     pub const fn wants(&self) -> bool {
         self.waiting > 0 || !self.copies.is_empty()
@@ -198,19 +203,24 @@ impl TaskSet {
         self.levels.iter().map(|(level, _)| *level).collect()
     }
 
-    /// A core of an executor on a node is offered for tasks up to a level (`resourceOffer`), and then for copies that may
-    /// run there.
+    /// The task that waits and would be taken first, if any core would do.
+    pub fn first(&self) -> Option<usize> {
+        self.all.iter().copied().find(|task| self.waits[*task])
+    }
+
+    /// A core of an executor on a node is offered for tasks up to a level (`resourceOffer`) that may run there, and then
+    /// for copies that may.
     pub fn offer(
         &mut self,
         now: Time,
         (executor, node): (usize, NodeId),
         most: Locality,
-        may_copy: impl Fn(usize) -> bool,
+        (may_run, may_copy): (impl Fn(usize) -> bool, impl Fn(usize) -> bool),
     ) -> Offered {
         // Levels at which nothing waits are passed over at once.
         let any = most == Locality::NoPreference || self.waiting == 0;
         let allowed = if any { most } else { self.allowed(now).min(most) };
-        if let Some((task, locality)) = self.next((executor, node), allowed) {
+        if let Some((task, locality)) = self.next((executor, node), allowed, may_run) {
             self.waits[task] = false;
             self.waiting -= 1;
             return Offered::Task(task, locality);
@@ -260,17 +270,21 @@ impl TaskSet {
         !self.of_executor.is_empty()
     }
 
-    /// The next task for an executor on a node, up to a level (`dequeueTask`).
-    fn next(&mut self, (executor, node): (usize, NodeId), most: Locality) -> Option<(usize, Locality)> {
+    /// The next task for an executor on a node, up to a level (`dequeueTask`). Those that may not run there stay.
+    fn next(
+        &mut self,
+        (executor, node): (usize, NodeId),
+        most: Locality,
+        may_run: impl Fn(usize) -> bool,
+    ) -> Option<(usize, Locality)> {
         let Self { waits, of_node, of_rack, racks, of_executor, without, all, .. } = self;
         let take = |queue: Option<&mut VecDeque<usize>>| {
             let queue = queue?;
-            while let Some(task) = queue.pop_front() {
-                if waits[task] {
-                    return Some(task);
-                }
+            while queue.front().is_some_and(|task| !waits[*task]) {
+                queue.pop_front();
             }
-            None
+            let place = queue.iter().position(|task| waits[*task] && may_run(*task))?;
+            queue.remove(place)
         };
         if let Some(task) = take(of_executor.get_mut(&executor)) {
             return Some((task, Locality::Process));

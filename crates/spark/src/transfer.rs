@@ -2,9 +2,10 @@
 //! its chunks, and each block comes as one (`OneForOneBlockFetcher`, `ChunkFetchRequest`).
 
 use crate::application::{Errand, Spark};
+use crate::executor::Executor;
 use crate::serve::{Fetch, FetchId};
 use crate::task::Arrived;
-use hadoop::{ConnId, DiskOp, DiskStream, DiskTransfer, End, Platform, Service};
+use hadoop::{ConnId, DiskOp, DiskStream, DiskTransfer, End, NodeId, Platform, Service};
 use units::Bytes;
 
 /// A request to open blocks, in bytes, without their names: ours, of the order of its frame with the names of an
@@ -31,14 +32,22 @@ impl Spark {
     pub(crate) fn ask(&mut self, platform: &mut Platform, fetch: FetchId) {
         let Some(Fetch { task, request, came, .. }) = self.fetches.get(fetch) else { return };
         let (from, to, blocks) = (self.tasks[*task].record.executor, request.address, request.blocks.len() - came);
-        if self.executors[to].is_dead && !self.executors[from].peers.contains_key(&to) {
+        let Executor { node, is_without_files, .. } = self.executors[to];
+        let Executor { peers, services, .. } = &self.executors[from];
+        let is_connected =
+            if self.config.shuffle_service { services.contains_key(&node) } else { peers.contains_key(&to) };
+        if is_without_files && !is_connected {
             return self.cannot_connect(platform, fetch);
         }
-        let conn = self.peer(platform, from, to);
+        let conn = if self.config.shuffle_service {
+            self.service(platform, from, node)
+        } else {
+            self.peer(platform, from, to)
+        };
         if let Some(fetch) = self.fetches.get_mut(fetch) {
             fetch.conn = Some(conn);
         }
-        if self.executors[to].is_dead {
+        if is_without_files {
             self.await_silence(platform, fetch);
         }
         let bytes = Bytes::new(REQUEST + BLOCK_NAME * blocks as u64);
@@ -53,6 +62,13 @@ impl Spark {
         let node = self.executors[from].node;
         let open = || platform.ctx.drive_open(node, other, Service::SparkBlocks);
         *self.executors[from].peers.entry(to).or_insert_with(open)
+    }
+
+    /// The connection of an executor to the shuffle service of another node.
+    fn service(&mut self, platform: &mut Platform, from: usize, node: NodeId) -> ConnId {
+        let own = self.executors[from].node;
+        let open = || platform.ctx.drive_open(own, node, Service::SparkBlocks);
+        *self.executors[from].services.entry(node).or_insert_with(open)
     }
 
     /// At the serving executor: blocks are opened.

@@ -6,8 +6,8 @@ use crate::app_master::AppMaster;
 use crate::application::{Errand, Spark};
 use crate::driver::MESSAGE;
 use crate::executor::Executor;
+use crate::localise::Localised;
 use crate::loss::SILENCE;
-use crate::task::Step as TaskStep;
 use hadoop::rpc::Process;
 use hadoop::yarn::{ApplicationSpec, MasterPlacement, News, Resources, Role};
 use hadoop::{ApplicationId, ConnId, ContainerId, End, Framework, NodeId, Platform, Tag};
@@ -39,6 +39,9 @@ pub struct OnYarn {
     /// What the container of its `ApplicationMaster` holds: `spark.yarn.am.memory` and `spark.yarn.am.memoryOverhead`,
     /// `spark.yarn.am.cores`.
     pub master: Resources,
+    /// What each node copies from HDFS before its first container of the application: Spark's own files
+    /// (`spark.yarn.archive`) and the application's settings.
+    pub files: Bytes,
     /// Whether the driver runs in that container (`spark.submit.deployMode`).
     pub in_cluster: bool,
     /// Work of the `ApplicationMaster` from the start of its process until it registers, beyond that of any process.
@@ -70,6 +73,7 @@ impl Default for OnYarn {
             instances: 2,
             executor: container(1_024 + 384),
             master: container(512 + 384),
+            files: Bytes::ZERO,
             in_cluster: false,
             master_start: Time::ZERO,
             max_attempts: 2,
@@ -98,12 +102,15 @@ pub enum Step {
     Welcome(ContainerId),
     /// It has waited until this time.
     Heartbeat(ContainerId, Time),
-    /// The driver asks the `ApplicationMaster` why an executor has ended, and had no answer for long; has it replaced.
+    /// The driver asks the `ApplicationMaster` why an executor has ended, and had no answer for long; has its container
+    /// given back.
     Why(usize),
     NoAnswer(usize),
-    Replace(usize),
+    GiveBack(usize),
     /// The `ApplicationMaster` tells the driver that an executor is gone.
     Remove(usize),
+    /// The driver tells the `ApplicationMaster` how many executors it wants.
+    Wanted(u32),
     /// The application is over: the driver says so to its `ApplicationMaster` and to its executors.
     Stop,
     StopExecutor(usize),
@@ -127,6 +134,8 @@ pub struct Yarn {
     pub is_running: bool,
     /// In cluster mode: where the driver runs.
     pub driver: Option<NodeId>,
+    /// The driver looks how many executors it wants, where these come and go.
+    allocates: bool,
     /// When the driver asked for it, or, in cluster mode, was there itself.
     submitted: Time,
     /// When the first `ApplicationMaster` spoke to the driver, and when the program could go on.
@@ -135,6 +144,15 @@ pub struct Yarn {
     /// The `ApplicationMaster`'s connection as the driver knows it.
     known_master: Option<ConnId>,
     processes: BTreeMap<ContainerId, Running>,
+    pub(crate) files: Localised,
+}
+
+impl Yarn {
+    /// In cluster mode: the driver is gone with its node, and has to be found anew.
+    pub fn driver_is_gone(&mut self) {
+        (self.driver, self.known_master, self.is_running, self.allocates, self.ready) =
+            (None, None, false, false, None);
+    }
 }
 
 impl Spark {
@@ -147,6 +165,7 @@ impl Spark {
             master: on_yarn.master,
             max_attempts: on_yarn.max_attempts,
         }));
+        self.put_files(platform, on_yarn.files);
         self.yarn.submitted = platform.ctx.now;
         let racks = 0..count(platform.ctx.nodes.len());
         self.racks = racks.map(|node| platform.ctx.nodes.rack(NodeId(node))).collect();
@@ -164,7 +183,7 @@ impl Spark {
         }
     }
 
-    fn step_at(&mut self, platform: &mut Platform, at: Time, step: Step) {
+    pub(crate) fn step_at(&mut self, platform: &mut Platform, at: Time, step: Step) {
         let errand = self.errands.send(Errand::Yarn(step));
         platform.ctx.drive_timer(at, errand);
     }
@@ -174,9 +193,8 @@ impl Spark {
         match news {
             News::SubmitFailed => self.step_at(platform, platform.ctx.now + SUBMIT_AGAIN, Step::Submit),
             News::Start(container) => {
-                let Some(on_yarn) = self.config.yarn else { return };
                 self.yarn.processes.insert(container, Running::default());
-                self.step_at(platform, platform.ctx.now + on_yarn.launch_latency, Step::Launched(container));
+                self.localise(platform, container);
             }
             News::Stop(container) => self.end_process(platform, container),
             News::Registered(container) => self.on_registered(platform, container),
@@ -184,6 +202,9 @@ impl Spark {
             News::StartFailed { container, last } => self.on_start_failed(platform, container, last),
             News::MasterLost { lost, again: false } => {
                 self.fail(platform, format!("its ApplicationMaster was lost; attempts: {lost}"));
+            }
+            News::MasterLost { again: true, .. } if self.config.yarn.is_some_and(|on_yarn| on_yarn.in_cluster) => {
+                self.begins_anew(platform);
             }
             News::Finished => platform.ctx.finish(),
             News::Started(_) | News::Completed(_) | News::MasterLost { again: true, .. } => {}
@@ -211,7 +232,8 @@ impl Spark {
             Step::Heartbeat(container, due) => self.on_heartbeat_due(platform, container, due),
             Step::Why(executor) => self.on_asked_why(platform, executor),
             Step::NoAnswer(executor) => self.lose(platform, executor, true),
-            Step::Replace(executor) => self.on_replaced(platform, executor),
+            Step::Wanted(wanted) => self.on_wanted(platform, wanted),
+            Step::GiveBack(executor) => self.on_given_back(platform, executor),
             Step::Remove(executor) => self.lose(platform, executor, false),
             Step::Stop => {
                 let Some(application) = self.yarn.application else { return };
@@ -242,8 +264,11 @@ impl Spark {
         if !self.yarn.is_running {
             return self.step_at(platform, now + REPORT, Step::Look);
         }
+        if !std::mem::replace(&mut self.yarn.allocates, true) {
+            self.start_allocation(platform);
+        }
         let registered = self.executors.iter().filter(|executor| executor.is_up()).count();
-        let enough = registered as f64 >= f64::from(on_yarn.instances) * on_yarn.min_registered;
+        let enough = registered as f64 >= f64::from(self.wanted_at_first()) * on_yarn.min_registered;
         if enough || now.saturating_sub(self.yarn.submitted) >= on_yarn.max_registered_wait {
             self.yarn.ready = Some(now);
             return self.next_job(platform);
@@ -259,6 +284,7 @@ impl Spark {
             for executor in 0..self.executors.len() {
                 self.lose(platform, executor, true);
             }
+            self.allocation_begins_anew();
         }
         if let Some(master) = &self.yarn.master {
             let message = self.errands.send(Errand::Yarn(Step::Welcome(master.container)));
@@ -269,6 +295,9 @@ impl Spark {
     /// The connection to an executor has ended. It gets no more tasks; that it is lost, and whether its tasks count as
     /// failed, the `ApplicationMaster` has to say (`YarnDriverEndpoint.onDisconnected`).
     fn disable(&mut self, platform: &mut Platform, executor: usize) {
+        if self.is_without_driver() {
+            return;
+        }
         let of = &mut self.executors[executor];
         if of.is_lost || std::mem::replace(&mut of.is_disabled, true) {
             return;
@@ -295,8 +324,25 @@ impl Spark {
             return;
         }
         self.lose(platform, executor, true);
+        self.give_back(platform, executor);
+    }
+
+    /// The driver tells the `ApplicationMaster` how many executors it wants (`RequestExecutors`).
+    pub(crate) fn want_of_master(&mut self, platform: &mut Platform, wanted: u32) {
         if let Some(master) = self.yarn.known_master {
-            self.tell_master(platform, master, Step::Replace(executor));
+            self.tell_master(platform, master, Step::Wanted(wanted));
+        }
+    }
+
+    /// Whether the driver can ask for executors.
+    pub(crate) fn can_ask(&self) -> bool {
+        self.config.yarn.is_none() || self.yarn.known_master.is_some()
+    }
+
+    /// The driver has the `ApplicationMaster` give an executor's container back (`KillExecutors`).
+    pub(crate) fn give_back(&mut self, platform: &mut Platform, executor: usize) {
+        if let Some(master) = self.yarn.known_master {
+            self.tell_master(platform, master, Step::GiveBack(executor));
         }
     }
 
@@ -361,33 +407,14 @@ impl Spark {
     }
 
     /// A container's process ends on a node that lives: its NodeManager sees so, and its connections end.
-    fn end_process(&mut self, platform: &mut Platform, container: ContainerId) {
+    pub(crate) fn end_process(&mut self, platform: &mut Platform, container: ContainerId) {
         let Some(Running { executor, starts }) = self.yarn.processes.remove(&container) else { return };
         platform.yarn.exited(container);
         if let Some(work) = starts {
             platform.ctx.drive_cancel(platform.yarn.container(container).node, work);
         }
         if let Some(executor) = executor {
-            if !self.is_finished() {
-                for task in 0..self.tasks.len() {
-                    if self.tasks[task].record.executor == executor && self.tasks[task].step != TaskStep::Done {
-                        self.end_work(platform, task);
-                    }
-                }
-                self.dies(platform, executor);
-            }
-            let own = std::mem::take(&mut self.executors[executor].peers);
-            let of_others = |other: &mut Executor| other.peers.remove(&executor);
-            let others: Vec<ConnId> = self.executors.iter_mut().filter_map(of_others).collect();
-            for conn in own.into_values() {
-                platform.ctx.abort(conn, End::Client);
-                self.disconnected(platform, conn);
-            }
-            for conn in others {
-                platform.ctx.abort(conn, End::Server);
-                self.disconnected(platform, conn);
-            }
-            platform.ctx.close(self.executors[executor].driver, End::Client);
+            self.end_executor(platform, executor);
         } else if self.yarn.master.as_ref().is_some_and(|master| master.container == container) {
             self.yarn.master = None;
         }
@@ -395,6 +422,7 @@ impl Spark {
 
     /// A node crashes: its processes are gone, and say nothing.
     pub(crate) fn processes_go_down(&mut self, platform: &mut Platform, node: NodeId) {
+        self.yarn.files.node_goes_down(node);
         self.yarn.processes.retain(|container, _| platform.yarn.container(*container).node != node);
         if self.yarn.master.as_ref().is_some_and(|master| master.node == node) {
             self.yarn.master = None;

@@ -26,6 +26,21 @@ fn losses(spark: &SparkApplication) -> String {
     )
 }
 
+/// What was excluded where tasks failed.
+fn excluded(spark: &SparkApplication) -> Option<String> {
+    let of_stages = |of: fn(&results::SparkStage) -> u32| spark.stages.iter().map(of).sum::<u32>();
+    let (executors, nodes) = (of_stages(|stage| stage.excluded_executors), of_stages(|stage| stage.excluded_nodes));
+    let all = u64::from(executors + nodes + spark.excluded_nodes) + spark.excluded();
+    (all > 0).then(|| {
+        format!(
+            "excluded as tasks failed there: from stages executors: {executors}, nodes: {nodes}; from the application \
+             executors: {}, nodes: {}",
+            spark.excluded(),
+            spark.excluded_nodes,
+        )
+    })
+}
+
 /// How many tasks adaptive execution has made of the partitions of stages.
 fn adapted<'a>(stages: impl Iterator<Item = &'a results::SparkStage>) -> Option<String> {
     let adapted = stages.filter(|stage| stage.partitions != stage.tasks);
@@ -73,6 +88,12 @@ pub fn of_spark(text: &mut String, spark: &SparkApplication, screen: &Screen) {
             screen,
             &format!("attempts at tasks that failed: {failed}; jobs that did, and were followed: {jobs}"),
         );
+    }
+    if let Some(excluded) = excluded(spark) {
+        line(text, screen, &excluded);
+    }
+    if spark.killed() > 0 {
+        line(text, screen, &format!("executors that the driver ended or gave back: {}", spark.killed()));
     }
     let (driver, executors) = (spark.broadcast_from_driver, spark.broadcast_from_executors);
     if driver + executors > Bytes::ZERO {

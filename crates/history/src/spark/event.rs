@@ -118,6 +118,18 @@ pub struct ExecutorRemoved {
     pub reason: String,
 }
 
+/// An executor gets no tasks as some failed there.
+#[derive(Deserialize)]
+pub struct ExecutorExcluded {
+    #[serde(rename = "executorId")]
+    pub id: String,
+    /// The stage of which it gets none, and its attempt; none where it is of the application.
+    #[serde(rename = "stageId")]
+    pub stage: Option<u32>,
+    #[serde(default, rename = "stageAttemptId")]
+    pub attempt: u32,
+}
+
 #[derive(Deserialize)]
 pub struct JobStart {
     #[serde(rename = "Job ID")]

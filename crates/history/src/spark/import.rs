@@ -5,6 +5,8 @@
 //! of bytes under way, would change. Files that a task reads or writes are in its work, as no log says where they are;
 //! those of an RDD of HDFS are read there, too.
 
+use super::allocated::{self, has_service, is_dynamic};
+use super::excluded::{Exclusions, exclusion};
 use super::executors::{Course, is_local, slots};
 use super::settings::{size, time};
 use super::speculative::joined;
@@ -44,6 +46,8 @@ pub struct SparkRecorded {
     pub shuffle_local: u64,
     /// On YARN, from the ApplicationMaster to the last executor that was there before the first job, in seconds.
     pub executors: Option<f64>,
+    /// Executors that got no tasks as some failed there, if any.
+    pub excluded: Option<Exclusions>,
     /// Bytes that the interfaces of all workers received, where they were counted beside the log.
     pub into_workers: Option<u64>,
 }
@@ -118,6 +122,8 @@ pub fn import(of: &Application, cluster: Option<(&str, &str)>) -> Result<SparkIm
     let mut ran = Ran::of(of, Machines::new(of, &shared(&scenario), &hosts), (&course, &hosts));
     let failed = groups.iter().filter(|group| group.failed).count();
     (spark.task_max_failures, spark.catches_failures) = (ran.max_failures, failed > 0);
+    spark.exclude_on_failure = exclusion(of, spark.task_max_failures, &mut notes);
+    recorded.excluded = (!of.excluded.is_empty()).then(|| Exclusions::of(of));
     ran.readers = kept::readers(&groups, &ran);
     if !ran.readers.is_empty() {
         kept::settings(of, &mut spark, &mut notes);
@@ -302,6 +308,21 @@ fn executors(
     notes: &mut Vec<String>,
 ) -> bool {
     let is_yarn = is_on_yarn(of);
+    if let Some(allocation) = spark.dynamic_allocation.take() {
+        if is_dynamic(of) {
+            spark.shuffle_service = has_service(of);
+            spark.dynamic_allocation = Some(allocated::allocation(of, allocation, spark.shuffle_service, notes));
+            notes.push(
+                "executors come and go as tasks need them, by the log's `spark.dynamicAllocation` settings, and not when \
+                 they did there"
+                    .to_owned(),
+            );
+            return false;
+        }
+        notes.push(
+            "dynamic allocation was off: `[spark.dynamic-allocation]` of the cluster's scenario is left out".to_owned(),
+        );
+    }
     if course.differ && !course.changes && is_yarn {
         notes.push("hosts had different numbers of executors: here YARN places them anew".to_owned());
     }
@@ -316,6 +337,14 @@ fn executors(
             "its executors came and went: {count} in all, of which {lost} were lost and {back} given back. They come and go \
              as long after jobs are submitted as they did there ([[spark.executor]]){yarn}"
         ));
+        if is_dynamic(of) {
+            notes.push(
+                "dynamic allocation was on: on another cluster, or at another rate, they would come and go at other times. \
+                 With an empty `[spark.dynamic-allocation]` in the scenario of `--cluster` they do so here, as tasks need \
+                 them"
+                    .to_owned(),
+            );
+        }
     }
     is_listed
 }

@@ -5,8 +5,10 @@
 //! (`spark.eventLog.compression.codec`). [`LogReader`] takes it line by line, so that memory follows the number of
 //! tasks and not the log's length: a task takes some 6 KB of a log and less than 400 bytes here.
 
+mod allocated;
 mod codec;
 mod event;
+mod excluded;
 mod executors;
 mod failed;
 mod import;
@@ -21,11 +23,12 @@ mod work;
 mod yarn;
 
 pub use codec::{Codec, open};
+pub use excluded::Exclusions;
 pub use import::{SparkImportError, SparkImported, SparkRecorded, import};
 pub use log::{LogPart, looks_like_log};
 pub use read::LogReader;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// One application, as its event log describes it. Times are milliseconds since 1970 by the driver's clock, unless said
@@ -52,6 +55,8 @@ pub struct Application {
     pub master_ms: Option<i64>,
     /// Executors in the order in which they came.
     pub executors: Vec<Executor>,
+    /// Executors that got no tasks as some failed there.
+    pub excluded: BTreeSet<Excluded>,
     /// Jobs (actions) by number.
     pub jobs: Vec<Job>,
     /// Attempts at stages by number and attempt. Stages that were skipped have no submission.
@@ -60,6 +65,15 @@ pub struct Application {
     pub tasks: Vec<Task>,
     /// The last line is cut off: the application was running when the log was copied, or the copy is cut.
     pub cut_off: bool,
+}
+
+/// An executor that got no tasks as some failed there.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Excluded {
+    /// Its identifier.
+    pub executor: Arc<str>,
+    /// The attempt at a stage of which it got none; none where it got none of the application.
+    pub stage: Option<(u32, u32)>,
 }
 
 /// A process that ran tasks.

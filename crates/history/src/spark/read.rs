@@ -2,7 +2,9 @@
 
 use super::event::{self, TaskInfo, TaskMetrics};
 use super::executors::unnamed;
-use super::{Application, Executor, Job, Locality, Metrics, Rdd, ShuffleRead, ShuffleWrite, Stage, Task, TaskEnd};
+use super::{
+    Application, Excluded, Executor, Job, Locality, Metrics, Rdd, ShuffleRead, ShuffleWrite, Stage, Task, TaskEnd,
+};
 use crate::error::{HistoryError as Error, Place, Problem};
 use crate::memory::Memory;
 use crate::words;
@@ -139,6 +141,17 @@ impl LogReader {
                 if process.id == "yarn-am" {
                     self.application.master_ms.get_or_insert(process.at);
                 }
+            }
+            // Spark has no short names for these; before 3.1 they were others, and are written beside them since.
+            "org.apache.spark.scheduler.SparkListenerExecutorExcluded"
+            | "org.apache.spark.scheduler.SparkListenerExecutorExcludedForStage"
+            | "org.apache.spark.scheduler.SparkListenerExecutorBlacklisted"
+            | "org.apache.spark.scheduler.SparkListenerExecutorBlacklistedForStage" => {
+                let excluded = parse::<event::ExecutorExcluded>(line)?;
+                self.memory.take(64)?;
+                let executor = self.memory.name(&excluded.id)?;
+                let stage = excluded.stage.map(|stage| (stage, excluded.attempt));
+                self.application.excluded.insert(Excluded { executor, stage });
             }
             "SparkListenerExecutorRemoved" => {
                 let removed = parse::<event::ExecutorRemoved>(line)?;

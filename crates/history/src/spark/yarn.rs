@@ -1,6 +1,7 @@
 //! An application that ran on YARN: its containers, and workers with room for as many as ran on a host.
 
 use super::Application;
+use super::allocated::is_dynamic;
 use super::settings::{size, time};
 use super::stages::whole_ms;
 use super::work::Machines;
@@ -43,7 +44,7 @@ pub(super) fn on_yarn(
     yarn.instances = units::count(count).clamp(1, 100_000);
     containers(of, spark, &mut yarn);
     let (cores, am_cores, am) = (spark.executor_cores, yarn.am_cores, yarn.am_container());
-    let is_dynamic = of.property("spark.dynamicAllocation.enabled").is_some_and(|enabled| enabled.trim() == "true");
+    let is_dynamic = is_dynamic(of);
     let start = if is_dynamic { None } else { start(of, &yarn, machines, scenario) };
     spark.yarn = Some(yarn);
     if !is_known {
@@ -58,7 +59,7 @@ pub(super) fn on_yarn(
         ));
     }
     spark.executors = 1;
-    if is_dynamic {
+    if is_dynamic && spark.dynamic_allocation.is_none() {
         notes.push(
             "dynamic allocation was on, and its executors were there for all jobs: here all are asked for at the start"
                 .to_owned(),

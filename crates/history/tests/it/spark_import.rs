@@ -425,3 +425,99 @@ fn only_what_ran_on_yarn_is_on_yarn() {
     let other = imported(&log(&mut |value| value), Some("[spark.yarn]\ninstances = 3\n")).unwrap();
     assert_eq!(other.scenario.spark.unwrap().yarn, None);
 }
+
+/// The log with these properties, and with these events before its end.
+fn with_properties(properties: &[(&str, &str)], events: &[Value]) -> String {
+    let text = log(&mut |value| value);
+    let said = |(name, value): &(&str, &str)| format!("\"{name}\":\"{value}\",");
+    let said: String = properties.iter().map(said).collect();
+    let text = text.replace("\"Spark Properties\":{", &format!("\"Spark Properties\":{{{said}"));
+    let (before, end) = text.trim_end().rsplit_once('\n').expect("lines");
+    let line = |event: &Value| format!("{event}\n");
+    let events: String = events.iter().map(line).collect();
+    format!("{before}\n{events}{end}\n")
+}
+
+/// Exclusion as it was set, by its names since Spark 3.1 and before; off where nothing is said. Where only events tell of
+/// it, by its defaults; each executor counts once, although Spark writes two events of it.
+#[test]
+fn exclusion_is_imported() {
+    let exclusion = |properties: &[(&str, &str)], events: &[Value]| {
+        imported(&with_properties(properties, events), None).unwrap().scenario.spark.unwrap().exclude_on_failure
+    };
+    assert_eq!(exclusion(&[], &[]), None);
+    assert_eq!(exclusion(&[("spark.excludeOnFailure.enabled", "false")], &[]), None);
+    for prefix in ["spark.excludeOnFailure", "spark.blacklist"] {
+        let names = ["enabled", "stage.maxFailedTasksPerExecutor", "timeout"].map(|name| format!("{prefix}.{name}"));
+        let properties = [(&*names[0], "true"), (&*names[1], "5"), (&*names[2], "10m")];
+        let exclusion = exclusion(&properties, &[]).expect("it was on");
+        assert_eq!((exclusion.application, exclusion.task_and_stage), (true, true));
+        assert_eq!((exclusion.stage_failed_tasks_per_executor, exclusion.timeout), (5, Time::from_secs(600)));
+        assert_eq!(exclusion.task_attempts_per_node, 2);
+    }
+    let stages = [("spark.excludeOnFailure.enabled", "true"), ("spark.excludeOnFailure.application.enabled", "false")];
+    assert_eq!(
+        exclusion(&stages, &[]).map(|exclusion| (exclusion.application, exclusion.task_and_stage)),
+        Some((false, true))
+    );
+    // A job that fails with the second failure of a task leaves one attempt to a node, and with the first none.
+    let few = [("spark.blacklist.enabled", "true"), ("spark.task.maxFailures", "2")];
+    assert_eq!(exclusion(&few, &[]).expect("on").task_attempts_per_node, 1);
+    assert_eq!(exclusion(&[few[0], ("spark.task.maxFailures", "1")], &[]), None);
+    let event = |name: &str, more: Value| {
+        let mut event = json!({ "Event": format!("org.apache.spark.scheduler.SparkListenerExecutor{name}"),
+            "time": 3_000, "executorId": "1", "taskFailures": 2 });
+        event.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        event
+    };
+    let of_stage = || json!({ "stageId": 0, "stageAttemptId": 0 });
+    let events = [event("BlacklistedForStage", of_stage()), event("ExcludedForStage", of_stage())];
+    assert_eq!(
+        exclusion(&[], &events).map(|exclusion| (exclusion.application, exclusion.task_and_stage)),
+        Some((false, true))
+    );
+    let all = [&events[..], &[event("Excluded", json!({}))]].concat();
+    let recorded = imported(&with_properties(&few[..1], &all), None).unwrap().recorded.excluded.expect("some were");
+    assert_eq!((recorded.from_stages, recorded.from_application), (1, 1));
+}
+
+/// A cluster's scenario with dynamic allocation has executors come and go by the log's settings; a log without leaves it
+/// out, and a cluster without has them listed, with a word of it.
+#[test]
+fn dynamic_allocation_is_imported_where_it_is_wanted() {
+    let cluster = "[cluster]\nworkers = 2\n[spark.dynamic-allocation]\n";
+    let removed = json!({ "Event": "SparkListenerExecutorRemoved", "Timestamp": 12_000, "Executor ID": "2",
+        "Removed Reason": "Executor 2 killed by driver." });
+    let on = [
+        ("spark.dynamicAllocation.enabled", "true"),
+        ("spark.dynamicAllocation.maxExecutors", "2147483647"),
+        ("spark.dynamicAllocation.minExecutors", "1"),
+        ("spark.dynamicAllocation.executorIdleTimeout", "30"),
+        ("spark.dynamicAllocation.cachedExecutorIdleTimeout", "5min"),
+        ("spark.dynamicAllocation.schedulerBacklogTimeout", "soon"),
+        ("spark.executor.instances", "2"),
+        ("spark.shuffle.service.enabled", "true"),
+    ];
+    let both = imported(&with_properties(&on, std::slice::from_ref(&removed)), Some(cluster)).unwrap();
+    let spark = both.scenario.spark.as_ref().unwrap();
+    let allocation = spark.dynamic_allocation.as_ref().expect("as the cluster wants it");
+    assert_eq!((allocation.min_executors, allocation.max_executors, allocation.initial()), (1, None, 2));
+    assert_eq!(allocation.executor_idle_timeout, Time::from_secs(30));
+    assert_eq!(allocation.cached_executor_idle_timeout, Some(Time::from_secs(300)));
+    assert_eq!((spark.executor.len(), spark.executors, spark.shuffle_service), (0, 1, true));
+    assert!(
+        both.notes.iter().any(|note| note.contains("schedulerBacklogTimeout` is not understood")),
+        "{:?}",
+        both.notes
+    );
+    Scenario::parse("written", &both.scenario.to_short_toml(), &[]).unwrap();
+    let listed = imported(&with_properties(&on, std::slice::from_ref(&removed)), None).unwrap();
+    assert_eq!(listed.scenario.spark.as_ref().unwrap().executor.len(), 2);
+    assert!(
+        listed.notes.iter().any(|note| note.contains("an empty `[spark.dynamic-allocation]`")),
+        "{:?}",
+        listed.notes
+    );
+    let off = imported(&with_properties(&[], &[removed]), Some(cluster)).unwrap();
+    assert_eq!(off.scenario.spark.as_ref().unwrap().dynamic_allocation, None);
+}

@@ -312,3 +312,67 @@ fn attempts_that_do_not_succeed() {
     assert!(short.contains(line), "{short}");
     assert_eq!(parse(&short, &[]).expect("it can be read again").to_toml(), scenario.to_toml());
 }
+
+/// Exclusion of executors: what Spark refuses (`HealthTracker.validateExcludeOnFailureConfs`), and what has no effect.
+#[test]
+fn exclusion_is_checked() {
+    let of =
+        |keys: &str| format!("[spark.exclude-on-failure]\n{keys}\n{START}[[spark.stage.attempt]]\nafter = \"1 s\"\n");
+    assert_eq!(warnings(&of(""), &[]), "");
+    // Two attempts on a node of two and of three before the job fails.
+    for (most, refuses) in [(2, true), (3, false)] {
+        let sets = [&*format!("spark.task-max-failures={most}")];
+        if refuses {
+            refused(&of(""), &sets, &["a node gets 2 attempts at a task, and the job fails with 2"]);
+        } else {
+            parse(&of(""), &sets).expect("as Spark has it");
+        }
+    }
+    parse(&of("application = false"), &["spark.task-max-failures=2"]).expect("checked of the application alone");
+    for key in ["task-attempts-per-executor", "stage-failed-executors-per-node"] {
+        refused(&of(&format!("{key} = 0")), &[], &["out of range"]);
+    }
+    let idle = [
+        (of("application = false\ntask-and-stage = false"), "neither `application` nor `task-and-stage` is on"),
+        (of("application = false\ntimeout = \"1 min\""), "`application` is off"),
+        (of("task-and-stage = false\nstage-failed-tasks-per-executor = 3"), "`task-and-stage` is off"),
+        (format!("[spark.exclude-on-failure]\n{START}"), "no attempt at a task fails"),
+    ];
+    for (text, expected) in idle {
+        assert!(warnings(&text, &[]).contains(expected), "{expected}: {}", warnings(&text, &[]));
+    }
+}
+
+/// Executors that come and go: what Spark refuses (`ExecutorAllocationManager.validateSettings`), and what has no effect.
+#[test]
+fn dynamic_allocation_is_checked() {
+    let of = |keys: &str| format!("[spark.dynamic-allocation]\n{keys}\n{START}");
+    let yarn = |keys: &str| of(&format!("{keys}\n[spark.yarn]\n"));
+    assert_eq!(warnings(&of("min-executors = 1\nmax-executors = 1"), &[]), "");
+    refused(&of("min-executors = 2\nmax-executors = 1"), &[], &["no more than 1 executors, and no fewer than 2"]);
+    for bad in ["max-executors = 0", "scheduler-backlog-timeout = \"0 s\"", "executor-allocation-ratio = 0.0"] {
+        refused(&of(bad), &[], &["out of range"]);
+    }
+    refused(&of("shuffle-tracking = false"), &[], &["Spark refuses to start", "spark.shuffle-service = true"]);
+    parse(&of("shuffle-tracking = false"), &["spark.shuffle-service=true"]).expect("a service keeps the files");
+    refused(&of("[[spark.executor]]"), &[], &["[[spark.executor]] says when executors come and go"]);
+    let idle = [
+        (of("cached-executor-idle-timeout = \"1 min\""), "no stage has a `persist`"),
+        (of("initial-executors = 3\nmax-executors = 2"), "3 executors are asked for at first, more than the most"),
+        (of("min-executors = 500"), "500 executors are asked for at first, and at most 4 fit"),
+        (
+            yarn("").replace("[spark.yarn]\n", "[spark.yarn]\ninstances = 3\n"),
+            "`spark.dynamic-allocation.initial-executors` says",
+        ),
+        (
+            format!("[spark]\nshuffle-service = true\n{START}"),
+            "executors keep their shuffle files as long as they live",
+        ),
+    ];
+    for (text, expected) in idle {
+        let text = text.replace("[spark.dynamic-allocation]", "[cluster]\nworkers = 4\n[spark.dynamic-allocation]");
+        assert!(warnings(&text, &[]).contains(expected), "{expected}: {}", warnings(&text, &[]));
+    }
+    let served = of("shuffle-tracking-timeout = \"1 min\"");
+    assert!(warnings(&served, &["spark.shuffle-service=true"]).contains("shuffle files are not tracked"));
+}

@@ -3,12 +3,12 @@
 use hadoop::NodeId;
 use hadoop::yarn::Resources;
 use scenario::{
-    Scenario, SparkAttempt, SparkDeployMode, SparkEnd, SparkExecutor, SparkFormat, SparkLevel, SparkPlace, SparkStage,
-    SparkYarn, node_number,
+    Scenario, SparkAllocation, SparkAttempt, SparkDeployMode, SparkEnd, SparkExclusion, SparkExecutor, SparkFormat,
+    SparkLevel, SparkPlace, SparkStage, SparkYarn, node_number,
 };
 use spark::{
-    Coalesce, Config, Failing, JobSpec, Level, Listed, Moment, OnYarn, Place, Skew, Spark, Speculation, StageSpec,
-    TaskSpec,
+    Allocation, Coalesce, Config, Exclusion, Failing, JobSpec, Level, Listed, Moment, OnYarn, Place, Skew, Spark,
+    Speculation, StageSpec, TaskSpec,
 };
 use units::{Bytes, Time};
 
@@ -36,6 +36,9 @@ pub(super) fn application(scenario: &Scenario) -> Option<Spark> {
         status_cost: spark.status_cost,
         max_task_failures: spark.task_max_failures,
         catches_failures: spark.catches_failures,
+        allocation: spark.dynamic_allocation.as_ref().map(|of| allocation(of, spark.shuffle_service)),
+        shuffle_service: spark.shuffle_service,
+        exclusion: spark.exclude_on_failure.as_ref().map(exclusion),
         speculation: spark.speculation.then_some(Speculation {
             interval: spark.speculation_interval,
             multiplier: spark.speculation_multiplier,
@@ -77,6 +80,40 @@ fn listed(executor: &SparkExecutor, cores: u32) -> Option<Listed> {
     Some(Listed { node, cores, from, until, lost: executor.lost })
 }
 
+/// When executors are asked for and given back.
+fn allocation(of: &SparkAllocation, shuffle_service: bool) -> Allocation {
+    Allocation {
+        least: of.min_executors,
+        most: of.max_executors.unwrap_or(u32::MAX),
+        initial: of.initial(),
+        ratio: of.executor_allocation_ratio,
+        backlog: of.scheduler_backlog_timeout,
+        sustained_backlog: of.sustained_scheduler_backlog_timeout.unwrap_or(of.scheduler_backlog_timeout),
+        idle: of.executor_idle_timeout,
+        cached_idle: of.cached_executor_idle_timeout,
+        tracks_shuffles: of.shuffle_tracking && !shuffle_service,
+        shuffle_idle: of.shuffle_tracking_timeout,
+    }
+}
+
+/// When executors get no tasks as some failed there; neither of the two switches on is the same as none.
+const fn exclusion(of: &SparkExclusion) -> Exclusion {
+    Exclusion {
+        application: of.application,
+        task_and_stage: of.task_and_stage,
+        task_attempts_per_executor: of.task_attempts_per_executor,
+        task_attempts_per_node: of.task_attempts_per_node,
+        stage_tasks_per_executor: of.stage_failed_tasks_per_executor,
+        stage_executors_per_node: of.stage_failed_executors_per_node,
+        application_tasks_per_executor: of.application_failed_tasks_per_executor,
+        application_executors_per_node: of.application_failed_executors_per_node,
+        timeout: of.timeout,
+        kill: of.kill_excluded_executors,
+        fetch_failure: of.fetch_failure,
+        unschedulable_timeout: of.unschedulable_timeout,
+    }
+}
+
 /// When the last node comes back that has crashed.
 fn returns(scenario: &Scenario) -> Time {
     let crashes = scenario.faults.iter().filter(|fault| fault.node.is_some() && fault.disk.is_none());
@@ -90,6 +127,7 @@ fn on_yarn(scenario: &Scenario, spark: &scenario::Spark, yarn: &SparkYarn) -> On
         instances: yarn.instances,
         executor: Resources { memory: spark.executor_container(), vcores: spark.executor_cores },
         master: Resources { memory: yarn.am_container(), vcores: yarn.am_cores },
+        files: yarn.archive,
         in_cluster: yarn.deploy_mode == SparkDeployMode::Cluster,
         master_start: yarn.am_start,
         max_attempts: yarn.max_attempts,

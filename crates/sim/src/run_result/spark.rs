@@ -14,6 +14,8 @@ pub(super) fn fill(driver: &Driver, result: &mut RunResult) {
         partitions: record.partitions,
         done: record.done,
         attempts: record.attempts,
+        excluded_executors: record.excluded_executors,
+        excluded_nodes: record.excluded_nodes,
         submit: record.submit,
         finish: record.finish,
     });
@@ -27,6 +29,7 @@ pub(super) fn fill(driver: &Driver, result: &mut RunResult) {
         },
         reason: spark.failure().unwrap_or_default().to_owned(),
         lost: count(spark.lost()),
+        excluded_nodes: spark.excluded_nodes(),
         executors: spark.executors().collect(),
         master: spark.master(),
         ready: spark.ready(),

@@ -262,7 +262,7 @@ fn in_cluster_mode_the_driver_is_on_a_worker() {
     assert!(of_workers.iter().any(|bytes| *bytes > 39.0), "{of_workers:?}");
 }
 
-/// The node of a driver on a worker ends the application.
+/// The node of a driver on a worker ends the application where no other node is left.
 #[test]
 fn in_cluster_mode_the_application_ends_with_its_driver() {
     let stage = "[[spark.stage]]\nname = \"a\"\ntasks = 4\nwork = \"60 s\"\n";
@@ -274,4 +274,69 @@ fn in_cluster_mode_the_application_ends_with_its_driver() {
     );
     let app = result.spark.as_ref().expect("an application");
     assert_eq!((app.state, app.reason.contains("driver's node")), (JobState::Failed, true), "{}", app.reason);
+}
+
+/// A driver in a container goes down with its node at 20 s. The ResourceManager finds the node silent after a minute
+/// without its heartbeats, stops the other executor, and starts another ApplicationMaster on the other node, in which the
+/// program begins anew: after as long as at first it has its executors there, and four tasks of 60 s take 120 s on two
+/// of them. A single attempt fails. Where the driver is on the other node, an executor alone is lost.
+#[test]
+fn in_cluster_mode_the_program_begins_anew_elsewhere() {
+    let stage = "[[spark.stage]]\nname = \"a\"\ntasks = 4\nwork = \"60 s\"\nshuffle-write = \"4 MB\"\n\
+        [[spark.stage]]\nname = \"b\"\nparents = [\"a\"]\ntasks = 2\n";
+    let sets = ["spark.yarn.deploy-mode=cluster", "cluster.workers=2", "mapreduce.node-expiry=60 s"];
+    let sets = [&ON_YARN[..], &sets[..], &["mapreduce.node-memory=32 GiB", "mapreduce.node-vcores=32"]].concat();
+    let run_with = |node: u32, more: &[&str]| {
+        let fault = format!("[[faults]]\nat = \"20 s\"\nnode = \"worker-{node}\"\n");
+        run(&format!("{stage}{fault}"), &[&sets[..], more].concat())
+    };
+    let both = [1, 2].map(|node| run_with(node, &[]));
+    let submit = spark(&both[0]).jobs[0].submit.expect("a job").as_secs_f64();
+    let anew: Vec<usize> = (0..2).filter(|of| spark(&both[*of]).ready.expect("ready").as_secs_f64() > 60.0).collect();
+    let [anew] = anew[..] else { panic!("the driver is on one of the nodes: {anew:?}") };
+    let app = spark(&both[anew]);
+    let ready = app.ready.expect("ready").as_secs_f64();
+    assert!(ready > 79.0 + submit - 2.0 && ready < 82.0 + submit + 3.0, "{ready}, {submit}");
+    near(took(&both[anew]), ready - submit + 120.0, 0.5);
+    assert_eq!((app.executors.len(), app.tasks.iter().filter(|task| task.stage == 0).count()), (4, 2 + 4));
+    assert!(app.executors[2..].iter().all(|executor| executor.node.0 as usize == 2 - anew));
+    let once = run_with(anew as u32 + 1, &["spark.yarn.max-attempts=1"]);
+    let app = once.spark.as_ref().expect("an application");
+    assert_eq!(
+        (app.state, app.reason.contains("ApplicationMaster was lost")),
+        (JobState::Failed, true),
+        "{}",
+        app.reason
+    );
+}
+
+/// 12.5 MB at 100 Mbit/s take a second, and 4 % more with headers. Three workers have to copy them before their first
+/// container of the application, each from another's replica: the ApplicationMaster's, and then the executors', of which a
+/// second one on a node waits for nothing. HDFS has a replica on each of two nodes, which copy from their own disks.
+#[test]
+fn containers_wait_for_the_applications_files() {
+    let sets = ["cluster.workers=4", "network.rate=100 Mbit/s", "spark.yarn.instances=4", "hdfs.replication=1"];
+    let copied = on_yarn(SIX_TASKS, &[&sets[..], &["spark.yarn.archive=12.5 MB"]].concat());
+    let plain = on_yarn(SIX_TASKS, &sets);
+    let master = |result: &RunResult| spark(result).master.expect("a master").as_secs_f64();
+    let started = |result: &RunResult| -> Vec<f64> {
+        let app = spark(result);
+        app.executors
+            .iter()
+            .map(|of| of.registered.unwrap_or_default().saturating_sub(of.granted.unwrap_or_default()).as_secs_f64())
+            .collect()
+    };
+    let later = master(&copied) - master(&plain);
+    assert!((0.0..1.3).contains(&later), "{later}");
+    let received: f64 = copied.nodes[1..].iter().map(|node| node.interface_received.get() as f64).sum();
+    let before: f64 = plain.nodes[1..].iter().map(|node| node.interface_received.get() as f64).sum();
+    let nodes: std::collections::BTreeSet<u32> = spark(&copied).executors.iter().map(|of| of.node.0).collect();
+    // One of those that copy may be the one that has it.
+    let copies = (received - before) / 12.5e6 / 1.05;
+    assert!(copies > nodes.len() as f64 - 1.2 && copies < nodes.len() as f64 + 1.2, "{copies}, {nodes:?}");
+    assert!(
+        started(&copied).iter().copied().fold(0.0, f64::max)
+            > started(&plain).iter().copied().fold(0.0, f64::max) + 0.9
+    );
+    assert_eq!(copied.violations().count(), 0);
 }

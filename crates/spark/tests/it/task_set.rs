@@ -10,7 +10,7 @@ fn offer(set: &mut TaskSet, seconds: u64, node: u32) -> Offered {
     let levels = set.levels();
     let mut last = Offered::Nothing;
     for most in levels {
-        last = set.offer(Time::from_secs(seconds), (0, NodeId(node)), most, |_| false);
+        last = set.offer(Time::from_secs(seconds), (0, NodeId(node)), most, (|_| true, |_| false));
         if let Offered::Task(..) = last {
             break;
         }
@@ -108,7 +108,9 @@ fn copies_come_last() {
     set.add_copy(0, vec![NodeId(1)]);
     set.add_copy(1, vec![NodeId(1)]);
     assert!(set.has_copy(0) && !set.has_copy(2));
-    let copy = |set: &mut TaskSet, node: u32| set.offer(Time::ZERO, (0, NodeId(node)), Locality::Any, |_| node != 1);
+    let copy = |set: &mut TaskSet, node: u32| {
+        set.offer(Time::ZERO, (0, NodeId(node)), Locality::Any, (|_| true, |_| node != 1))
+    };
     // A task that prefers a node still waits for it, and with it copies elsewhere.
     assert_eq!(copy(&mut set, 2), Offered::Held);
     assert_eq!(copy(&mut set, 1), Offered::Task(2, Locality::Node));
@@ -137,7 +139,7 @@ fn a_task_waits_for_the_executor_that_keeps_its_data() {
     let first = |set: &mut TaskSet, seconds: u64, executor: usize, node: u32| {
         let now = Time::from_secs(seconds);
         for most in set.levels() {
-            if let task @ Offered::Task(..) = set.offer(now, (executor, NodeId(node)), most, |_| false) {
+            if let task @ Offered::Task(..) = set.offer(now, (executor, NodeId(node)), most, (|_| true, |_| false)) {
                 return task;
             }
         }
