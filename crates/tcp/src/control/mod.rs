@@ -249,7 +249,7 @@ pub(crate) enum AnyControl {
 impl AnyControl {
     pub fn new(config: &Config) -> Self {
         match config.control {
-            ControlKind::Reno => Self::Reno(Reno::new(config.increase)),
+            ControlKind::Reno => Self::Reno(Reno::of(config)),
             ControlKind::Vegas => Self::Vegas(Box::new(Vegas::new(config.vegas))),
             ControlKind::Cubic => Self::Cubic(Cubic::new(&config.cubic)),
             ControlKind::Bbr => Self::Bbr(Box::new(Bbr::new(BbrRule::Linux))),

@@ -1,6 +1,7 @@
 //! Slow start and congestion avoidance (RFC 5681).
 
 use super::{Ack, Control, Window};
+use crate::Config;
 use units::Time;
 
 /// How congestion avoidance opens cwnd by a segment per round trip.
@@ -20,6 +21,9 @@ pub enum IncreaseRule {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Reno {
     rule: IncreaseRule,
+    /// ssthresh is in whole segments, as in Linux (`tcp_reno_ssthresh`) and ns-2 (`TcpAgent::slowdown`): a loss leaves
+    /// two of five. Where a window holds few segments, the half decides how often it overflows the queue.
+    whole: bool,
     /// Bytes acknowledged in congestion avoidance since the window last grew: less than a window, which 32 bits hold.
     counted: u32,
 }
@@ -27,16 +31,21 @@ pub struct Reno {
 impl Reno {
     /// Reno that grows by such a rule.
     pub fn new(rule: IncreaseRule) -> Self {
-        Self { rule, counted: 0 }
+        Self { rule, whole: rule == IncreaseRule::PerAck, counted: 0 }
+    }
+    /// Reno of such an endpoint: one that cuts cwnd, as Linux does, counts whole segments.
+    pub(super) fn of(config: &Config) -> Self {
+        let reno = Self::new(config.increase);
+        Self { whole: reno.whole || config.reduces_cwnd(), ..reno }
     }
     /// Counts anew: after a reduction that is not Reno's own, as after one of its own (Linux,
     /// `tcp_init_cwnd_reduction`).
     pub(super) fn count_anew(&mut self) {
         self.counted = 0;
     }
-    /// ssthresh after a loss; by ns-2's rule in whole segments (`TcpAgent::slowdown`).
+    /// ssthresh after a loss.
     fn half(self, flight: u64, mss: u32) -> u64 {
-        let segment = if self.rule == IncreaseRule::PerAck { u64::from(mss) } else { 1 };
+        let segment = if self.whole { u64::from(mss) } else { 1 };
         half(flight, mss) / segment * segment
     }
     /// Congestion avoidance over `acked` bytes: one segment per cwnd of them, without a division.

@@ -1,7 +1,9 @@
 //! Reno's window, step by step against RFC 5681.
 
 use crate::support::control::{MSS, ack, window};
-use tcp::control::{Ack, Control, IncreaseRule, Reno, Window};
+use crate::support::{Side, Wire};
+use tcp::Config;
+use tcp::control::{Ack, Control, ControlKind, IncreaseRule, Reno, Window};
 use units::Time;
 
 const SMSS: u64 = MSS as u64;
@@ -65,6 +67,27 @@ fn a_window_not_used_does_not_grow() {
             reno.on_ack(&mut w, &it);
         }
         assert_eq!(w.cwnd, 10 * SMSS);
+    }
+}
+
+/// A trace of Linux 6.18 (`tcp_probe`; sixteen flows on 10 Mbit/s): of cwnd 5 and 4 a loss leaves 2, of 6 and 7 3.
+#[test]
+fn a_loss_leaves_whole_segments_as_in_linux() {
+    for (cwnd, left) in [(4, 2), (5, 2), (6, 3), (7, 3)] {
+        let config = Config {
+            control: ControlKind::Reno,
+            mss: SMSS as u16,
+            initial_window: cwnd,
+            timestamps: false,
+            count_options: false,
+            ..Config::default()
+        };
+        let mut wire = Wire::new(&config, &config, Time::from_ms(10)).established();
+        wire.lose(&[0]);
+        wire.write(Side::Client, 100 * SMSS);
+        wire.run_until(wire.now + Time::from_ms(21));
+        assert!(wire.client.in_recovery(), "cwnd {cwnd}");
+        assert_eq!(wire.client.window().ssthresh, left * SMSS, "cwnd {cwnd}");
     }
 }
 

@@ -4,7 +4,7 @@ Long flows as in dumbbell_long.csv, but real ones: `trunkline testbed link` emul
 queue of one bandwidth-delay product; sockets, segments and acknowledgements are the kernel's. Receivers delay
 acknowledgements, or with `each` acknowledge each segment (the route's quickack); segments carry timestamps. Needs root,
 and the program's path in TRUNKLINE. Prints a row; drops are the emulator's less the probe's own, the queue is what the
-probe's datagrams wait on their way there, in full frames.
+probe's datagrams wait on their way there, in full frames. One that was dropped met a full queue, and counts as that.
 """
 
 import json
@@ -88,22 +88,24 @@ def send(control, flows, length, warm, seed, acks):
 
     for _ in range(flows):
         threading.Thread(target=flow, args=(begin + draw.uniform(0, 0.1),), daemon=True).start()
-    probe, sent = socket.socket(socket.AF_INET, socket.SOCK_DGRAM), 0
-    while time.monotonic() < begin + length - 0.2:
-        probe.sendto(struct.pack("d", time.monotonic()), (far, PORT))
+    probe, sent, sent_warm = socket.socket(socket.AF_INET, socket.SOCK_DGRAM), 0, 0
+    while (now := time.monotonic()) < begin + length - 0.2:
+        probe.sendto(struct.pack("d", now), (far, PORT))
         sent += 1
+        sent_warm += now >= begin + warm
         time.sleep(draw.uniform(0.02, 0.08))
     got = json.loads(receiver.stdout.read())
-    print(json.dumps({**got, "lost": sent - got["probes"]}), flush=True)
+    lost = {"lost": sent - got["probes"], "lost_warm": sent_warm - len(got["waits"])}
+    print(json.dumps({**got, **lost}), flush=True)
     os._exit(0)
 
 
 def main():
     control, flows, mbit, rtt, length, warm, seed = sys.argv[1:8]
     acks = "each" if sys.argv[8:] == ["each"] else "delayed"
-    queue = int(int(mbit) * 1e6 * float(rtt) * 1e-3 / 12_000)
+    limit = int(int(mbit) * 1e6 * float(rtt) * 1e-3 / 12_000)
     with tempfile.NamedTemporaryFile() as report:
-        queues = f"{queue} packets,10000 packets"
+        queues = f"{limit} packets,10000 packets"
         path = ["--rate", f"{mbit}Mbit/s", "--delay", f"{float(rtt) / 2}ms", "--queue", queues]
         command = [os.environ.get("TRUNKLINE", "trunkline"), "testbed", "link", "run", *path, "--report", report.name]
         inner = [sys.executable, os.path.abspath(__file__), "send", control, flows, length, warm, seed, acks]
@@ -113,7 +115,8 @@ def main():
     span = float(length) - float(warm)
     goodput = sum(got["bytes"]) * 8e-6 / span
     least, waits = float(rtt) * 0.5e-3, got["waits"]
-    queue = sum(max(0.0, wait - least) for wait in waits) / len(waits) * float(mbit) * 1e6 / 8 / FRAME
+    waited = sum(max(0.0, wait - least) for wait in waits) * float(mbit) * 1e6 / 8 / FRAME
+    queue = (waited + got["lost_warm"] * limit) / (len(waits) + got["lost_warm"])
     squares = sum(b * b for b in got["bytes"])
     fair = sum(got["bytes"]) ** 2 / (len(got["bytes"]) * squares)
     forth = emulated["paths"][0]["forth"]
