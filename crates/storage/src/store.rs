@@ -315,6 +315,9 @@ impl<T: Copy> Store<T> {
         self.throttled.retain(|(_, request)| request.stream.node != node);
         self.copies.retain(|_, request| request.stream.node != node);
         self.cache.drop_node(node);
+        for home in self.offloading.iter_mut().flat_map(|logs| logs.drop_node(node)) {
+            self.writing_back[home] = false;
+        }
         self.settle(now);
     }
 
