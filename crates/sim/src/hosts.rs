@@ -3,11 +3,11 @@
 use crate::cluster::MASTER;
 use des::{Event, EventQueue};
 use hadoop::{DiskOp, DiskStream, NodeId, Purpose, Tag};
-use storage::power::{Cause, Hint, PowerState, Profile, Settings};
+use storage::power::{Cause, Drawn, Hint, PowerState, Profile, Settings};
 use storage::{
     CacheSpec, DiskCounters, DiskUse, OffloadCounters, Op, Processor, Request, Store, StorePower, Stream, VolumeSpec,
 };
-use units::{Bytes, Energy, Time};
+use units::{Bytes, Time};
 
 /// Event kind: a host's processor may have finished work.
 pub(crate) const PROCESSOR: u8 = 17;
@@ -111,6 +111,8 @@ struct Host {
     name: String,
     /// By disk: what it holds.
     roles: Vec<String>,
+    /// The number of its first disk among those of all machines, members of arrays counted.
+    first_disk: usize,
     /// By disk: how deep it rested when the cluster was last told.
     depths: Vec<u8>,
     /// [`StorePower::steps`] when these were looked at.
@@ -157,8 +159,6 @@ pub(crate) struct Hosts {
     requests_done: Vec<(NodeId, Tag)>,
     /// Disks that have gone to rest or woken, and how deep they rest now.
     rests: Vec<(NodeId, u32, u8)>,
-    /// Disks of all machines, those of arrays among them.
-    disks: usize,
 }
 
 impl Hosts {
@@ -173,8 +173,12 @@ impl Hosts {
             paces.push(Pace { own: node.speed, fault: 1.0, clock: 1.0 });
             host.nodes.push(NodeId(units::count(number)));
         }
-        let disks = machines.iter().flat_map(Host::members).sum();
-        Self { machines, places, paces, work_done: Vec::new(), requests_done: Vec::new(), rests: Vec::new(), disks }
+        let mut disks = 0;
+        for host in &mut machines {
+            host.first_disk = disks;
+            disks += host.store.members().sum::<usize>();
+        }
+        Self { machines, places, paces, work_done: Vec::new(), requests_done: Vec::new(), rests: Vec::new() }
     }
 
     /// Moves bytes at a disk of a node; false if the disk is gone.
@@ -270,10 +274,6 @@ impl Hosts {
         self.note_rests(number);
     }
 
-    /// Whether disks are under a power policy.
-    pub fn have_power(&self) -> bool {
-        self.machines.iter().any(|host| host.store.power().is_some())
-    }
     /// How many machines there are.
     pub fn machine_count(&self) -> usize {
         self.machines.len()
@@ -347,20 +347,6 @@ impl Hosts {
                 self.rests.extend(host.nodes.iter().map(|node| (*node, units::count(disk), depth)));
             }
         }
-    }
-    /// Energy of each disk so far, machine by machine, nothing where it is not known; empty where that of none is.
-    pub fn disk_energies(&self, now: Time) -> Vec<Energy> {
-        if !self.have_power() {
-            return Vec::new();
-        }
-        let mut energies = Vec::with_capacity(self.disks);
-        for host in &self.machines {
-            match host.store.power() {
-                Some(power) => power.energies(now, &mut energies),
-                None => energies.resize(energies.len() + host.members().sum::<usize>(), Energy::default()),
-            }
-        }
-        energies
     }
     /// How long the disks of all machines have read or written so far.
     pub fn disks_used(&self, now: Time) -> Time {
@@ -449,13 +435,18 @@ impl Hosts {
             })
         })
     }
-    /// Time that each disk has spent serving, and bytes that it has read and written, machine by machine.
-    pub fn disks_used_for(&self, now: Time) -> Vec<DiskUse> {
-        let mut used = Vec::with_capacity(self.disks);
-        for host in &self.machines {
-            host.store.disks_used(now, &mut used);
+    /// Hands over each disk's number, use and energy on machines where something has changed; `seen` has what their
+    /// [`Store::changes`] were, by machine.
+    pub fn read_disks(&self, seen: &mut Vec<u64>, mut found: impl FnMut(usize, DiskUse, Option<Drawn>)) {
+        seen.resize(self.machines.len(), u64::MAX);
+        for (host, seen) in self.machines.iter().zip(seen) {
+            let changes = host.store.changes();
+            if std::mem::replace(seen, changes) != changes {
+                for (disk, (used, drawn)) in (host.first_disk..).zip(host.store.disks_used()) {
+                    found(disk, used, drawn);
+                }
+            }
         }
-        used
     }
 
     fn place(&mut self, node: NodeId) -> (&mut Host, usize) {
@@ -465,10 +456,6 @@ impl Hosts {
 }
 
 impl Host {
-    /// How many disks each of its volumes is.
-    fn members(&self) -> impl Iterator<Item = usize> {
-        self.store.members()
-    }
     fn new(spec: MachineSpec, index: u32) -> Self {
         let disks: Vec<VolumeSpec> = spec.disks.iter().map(|disk| disk.spec).collect();
         let mut store = Store::new(&disks, CacheSpec::linux(spec.memory));
@@ -491,6 +478,7 @@ impl Host {
             power_steps: u64::MAX,
             down: Vec::new(),
             replicas: Bytes::ZERO,
+            first_disk: 0,
             roles: spec.disks.into_iter().map(|disk| disk.role).collect(),
         }
     }

@@ -6,6 +6,7 @@ mod air;
 pub mod bench;
 mod chores;
 mod cluster;
+mod disk_series;
 mod energy;
 mod flows;
 mod hosts;

@@ -1,14 +1,14 @@
 //! Time series of a run: links, processors, disks and radios, sampled in equal steps.
 
 use crate::air::station_name;
+use crate::disk_series::DiskSeries;
 use crate::world::World;
 use des::Occupancy;
 use hadoop::mapreduce::MapReduce;
 use hadoop::object_store::ObjectStore;
 use hadoop::{JobId, NodeId, TaskKind};
 use net::{LinkId, Topology};
-use results::{Disk, Job, Link, LinkEnd, Node, RunResult};
-use storage::DiskUse;
+use results::{Job, Link, LinkEnd, Node, RunResult};
 use tcp::SegmentCounts;
 use traffic::TrafficLook;
 use transport::{PacketTransport, StationCounts};
@@ -41,10 +41,6 @@ struct LinkReading {
 struct Step {
     links: Vec<LinkReading>,
     cores: Vec<Time>,
-    /// Cumulative since the start of the run.
-    disks: Vec<DiskUse>,
-    /// Energy of disks so far, where the power of any is known.
-    disk_energy: Vec<Energy>,
     /// Energy of radios so far, where their power is known.
     radios: Vec<Energy>,
     retransmissions: u64,
@@ -73,6 +69,7 @@ struct StoreReading {
 pub(crate) struct Sampler {
     interval: Time,
     steps: Vec<Step>,
+    disks: DiskSeries,
     most: usize,
 }
 
@@ -80,7 +77,7 @@ impl Sampler {
     pub fn new(interval: Time, world: &World) -> Self {
         let watched = world.packets().map_or(0, |packets| packets.links().len() + packets.stations().len());
         let most = (VALUES / (4 * watched.max(1))).clamp(64, STEPS);
-        Self { interval, steps: Vec::new(), most }
+        Self { interval, steps: Vec::new(), disks: DiskSeries::default(), most }
     }
 
     /// End of the current step.
@@ -120,8 +117,6 @@ impl Sampler {
             links: links.chain(on_air).collect(),
             cores: driver
                 .map_or_else(Vec::new, |driver| (0..nodes).map(|node| driver.hosts.used(now, NodeId(node))).collect()),
-            disks: driver.map_or_else(Vec::new, |driver| driver.hosts.disks_used_for(now)),
-            disk_energy: driver.map_or_else(Vec::new, |driver| driver.hosts.disk_energies(now)),
             radios: radios(world, nodes),
             retransmissions,
             timeouts,
@@ -131,12 +126,16 @@ impl Sampler {
             jobs: driver.map_or_else(Vec::new, |driver| progress(driver.cluster.mapreduce())),
             store: driver.map_or_else(StoreReading::default, |driver| store(driver.cluster.object_store())),
         });
+        if let Some(driver) = driver {
+            self.disks.take(self.steps.len(), &driver.hosts);
+        }
         if self.steps.len() >= self.most {
             let mut ends_a_double_step = true;
             self.steps.retain(|_| {
                 ends_a_double_step = !ends_a_double_step;
                 ends_a_double_step
             });
+            self.disks.double();
             self.interval = self.interval * 2;
         }
     }
@@ -194,15 +193,11 @@ impl Sampler {
                 *series = self.steps.iter().filter_map(|step| step.jobs.get(index)?[kind]).collect();
             }
         }
+        // The last step may be cut short by the end of the run.
+        let end = |step: usize| (self.interval * step as u64).min(world.now());
+        let ends: Vec<Time> = (1..=self.steps.len()).map(end).collect();
         for (index, disk) in result.disks.iter_mut().enumerate() {
-            let Disk { utilisation, read_rate, write_rate, .. } = disk;
-            *utilisation = self.shares(|step| step.disks[index].busy, 1.0);
-            let rate = |bytes: u64| units::single(bytes as f64 / seconds);
-            *read_rate = self.steps_of(|step| step.disks[index].read.get()).map(rate).collect();
-            *write_rate = self.steps_of(|step| step.disks[index].written.get()).map(rate).collect();
-            if let Some(power) = &mut disk.power {
-                power.series = self.powers(|step| step.disk_energy.get(index).copied());
-            }
+            self.disks.fill(index, disk, (&ends, self.interval));
         }
     }
 

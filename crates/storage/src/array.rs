@@ -4,7 +4,7 @@
 //! request of the stream probably fills the row (Linux md holds such stripes back). After a member's failure its data
 //! are read from all others; a spare is filled in the background, window by window, as a stream beside the others.
 
-use crate::disk::{Disk, DiskCounters, DiskSpec, DiskUse, Op, Request, Stream};
+use crate::disk::{Disk, DiskCounters, DiskSpec, Op, Request, Stream};
 use crate::stripes::{Piece, Plan, RaidLevel, Spans, Stripes};
 use std::collections::{BTreeMap, VecDeque};
 use units::{BitRate, Bytes, Time};
@@ -404,13 +404,6 @@ impl<T: Copy> Array<T> {
 
     pub fn members(&self) -> usize {
         self.disks.len()
-    }
-
-    /// Appends what time series have of each member.
-    pub fn used(&self, now: Time, out: &mut Vec<DiskUse>) {
-        for disk in &self.disks {
-            out.push(disk.used(now));
-        }
     }
 
     pub fn member_counters(&self, now: Time, member: usize) -> DiskCounters {

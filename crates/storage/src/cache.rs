@@ -112,12 +112,18 @@ impl Queue {
 /// The extents of a file in order: where each begins, and its slot.
 type File = VecDeque<(u64, u32)>;
 
+/// A file by its node and number, as one number that is quick to compare.
+const fn key(stream: Stream) -> u128 {
+    ((stream.node as u128) << 64) | stream.id as u128
+}
+
 /// The extents in memory.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Cache {
     slots: Vec<Extent>,
     free: Vec<u32>,
-    files: BTreeMap<Stream, File>,
+    /// By [`key`].
+    files: BTreeMap<u128, File>,
     clean: Queue,
     /// By disk.
     dirty: Vec<Queue>,
@@ -149,7 +155,7 @@ impl Cache {
         gaps.clear();
         let (mut at, end) = (offset.get(), (offset + bytes).get());
         let Self { slots, files, clean, .. } = self;
-        if let Some(file) = files.get(&stream.file()) {
+        if let Some(file) = files.get(&key(stream)) {
             for &(start, slot) in file.range(overlapping(file, slots, at, end)) {
                 let extent = slots[slot as usize];
                 if start > at {
@@ -213,7 +219,7 @@ impl Cache {
     fn end_write(&mut self, extent: WriteBack, to: State) {
         let (start, end) = (extent.offset.get(), (extent.offset + extent.bytes).get());
         let Self { slots, files, clean, dirty, .. } = self;
-        let Some(file) = files.get(&extent.stream) else { return };
+        let Some(file) = files.get(&key(extent.stream)) else { return };
         for &(start, slot) in file.range(overlapping(file, slots, start, end)) {
             let found = &mut slots[slot as usize];
             if found.state != State::Writing {
@@ -239,19 +245,19 @@ impl Cache {
 
     /// Forgets all bytes of a disk, written or not.
     pub fn drop_disk(&mut self, disk: u32) {
-        let Self { slots, files, .. } = self;
-        let places = files.iter().flat_map(|(stream, file)| file.iter().map(|(start, slot)| (*stream, *start, *slot)));
-        let of_disk = |(_, _, slot): &(Stream, u64, u32)| slots[*slot as usize].disk == disk;
-        for (stream, start, _) in places.filter(of_disk).collect::<Vec<_>>() {
+        let slots = self.files.values().flatten().map(|(_, slot)| self.slots[*slot as usize]);
+        let places: Vec<_> =
+            slots.filter(|extent| extent.disk == disk).map(|extent| (extent.stream, extent.start)).collect();
+        for (stream, start) in places {
             self.remove(stream, start);
         }
     }
 
     /// Forgets all of a node's bytes.
     pub fn drop_node(&mut self, node: u32) {
-        let all = Stream { node, id: 0, part: 0 }..=Stream { node, id: u64::MAX, part: u32::MAX };
-        let files = self.files.range(all);
-        let places: Vec<_> = files.flat_map(|(stream, file)| file.iter().map(|(start, _)| (*stream, *start))).collect();
+        let all = key(Stream { node, id: 0, part: 0 })..=key(Stream { node, id: u64::MAX, part: 0 });
+        let slots = self.files.range(all).flat_map(|(_, file)| file).map(|(_, slot)| self.slots[*slot as usize]);
+        let places: Vec<_> = slots.map(|extent| (extent.stream, extent.start)).collect();
         for (stream, start) in places {
             self.remove(stream, start);
         }
@@ -262,7 +268,7 @@ impl Cache {
             return;
         }
         let (start, end) = (offset.get(), (offset + bytes).get());
-        let file = self.files.entry(stream).or_default();
+        let file = self.files.entry(key(stream)).or_default();
         let at = file.partition_point(|(from, _)| *from < start);
         if let Some(&(from, slot)) = at.checked_sub(1).and_then(|before| file.get(before)) {
             let before = &mut self.slots[slot as usize];
@@ -299,11 +305,11 @@ impl Cache {
     }
 
     fn remove(&mut self, stream: Stream, start: u64) -> Option<Extent> {
-        let file = self.files.get_mut(&stream)?;
+        let file = self.files.get_mut(&key(stream))?;
         let at = file.binary_search_by_key(&start, |(from, _)| *from).ok()?;
         let (_, slot) = file.remove(at)?;
         if file.is_empty() {
-            self.files.remove(&stream);
+            self.files.remove(&key(stream));
         }
         let extent = self.slots[slot as usize];
         let length = extent.end - start;
@@ -323,14 +329,14 @@ impl Cache {
     /// Takes a range out of the extents that overlap it; the rest of them stays.
     fn cut_out(&mut self, stream: Stream, start: u64, end: u64) {
         let first = |cache: &Self| {
-            let file = cache.files.get(&stream)?;
+            let file = cache.files.get(&key(stream))?;
             file.range(overlapping(file, &cache.slots, start, end)).next().map(|(from, _)| *from)
         };
         while let Some(extent) = first(self).and_then(|from| self.remove(stream, from)) {
             for (from, to) in [(extent.start, start), (end, extent.end)] {
                 if from < to {
                     let slot = put(&mut self.slots, &mut self.free, Extent { start: from, end: to, ..extent });
-                    let file = self.files.entry(stream).or_default();
+                    let file = self.files.entry(key(stream)).or_default();
                     let at = file.partition_point(|(before, _)| *before < from);
                     file.insert(at, (from, slot));
                     self.enlist(slot);

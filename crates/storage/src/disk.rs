@@ -88,15 +88,23 @@ pub struct DiskCounters {
     pub queue_max: u32,
 }
 
-/// What time series have of a disk's counters.
+/// What time series have of a disk's counters. It holds until the disk begins or ends something.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct DiskUse {
-    /// Time with a request in service.
-    pub busy: Time,
+    /// Time with a request in service, counted in advance up to there.
+    busy: Time,
+    busy_until: Time,
     /// Bytes read by completed requests.
     pub read: Bytes,
     /// Bytes written by completed requests.
     pub written: Bytes,
+}
+
+impl DiskUse {
+    /// Time with a request in service up to `now`.
+    pub fn busy(&self, now: Time) -> Time {
+        self.busy - self.busy_until.saturating_sub(now)
+    }
 }
 
 impl DiskCounters {
@@ -212,12 +220,12 @@ impl<T: Copy> Disk<T> {
     /// Counters at `now`. The request in service counts with its whole positioning and with its transfer up to `now`.
     pub fn counters(&self, now: Time) -> DiskCounters {
         let (counters, _) = self.counted();
-        DiskCounters { busy: self.used(now).busy, ..*counters }
+        DiskCounters { busy: self.used().busy(now), ..*counters }
     }
     /// What time series have of them.
-    pub fn used(&self, now: Time) -> DiskUse {
+    pub const fn used(&self) -> DiskUse {
         let (DiskCounters { busy, read, written, .. }, busy_until) = self.counted();
-        DiskUse { busy: *busy - busy_until.saturating_sub(now), read: *read, written: *written }
+        DiskUse { busy: *busy, busy_until, read: *read, written: *written }
     }
     /// Its counters, and the end of the part of `busy` that is counted in advance.
     const fn counted(&self) -> (&DiskCounters, Time) {

@@ -157,6 +157,11 @@ impl Offloading {
     pub fn follower(&mut self, home: u32) -> Option<WriteBack> {
         self.follows[home as usize].take()
     }
+    /// A node's memory is gone, and with it what waits there: whose homes these are.
+    pub fn drop_node(&mut self, node: u32) -> impl Iterator<Item = usize> {
+        let waits = move |extent: &mut WriteBack| extent.stream.node == node;
+        self.follows.iter_mut().enumerate().filter_map(move |(home, follows)| follows.take_if(waits).map(|_| home))
+    }
     /// The home has an extent on its disk: which home, and whose bytes. Its log's copy is discarded.
     pub fn at_home(&mut self, write: Write) -> Option<(u32, Stream)> {
         let home = self.entries.get(&write)?.home;

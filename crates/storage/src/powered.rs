@@ -7,7 +7,7 @@
 
 use crate::disk::{Op, Stream};
 use crate::power::oracle::{self, Limits, Visit, Visits};
-use crate::power::{Cause, Controller, DiskPower, Hint, PolicyError, PowerState, Profile, Settings};
+use crate::power::{Cause, Controller, DiskPower, Drawn, Hint, PolicyError, PowerState, Profile, Settings};
 use crate::volume::Volume;
 use std::collections::BTreeMap;
 use units::{Energy, Time};
@@ -126,11 +126,9 @@ impl StorePower {
     pub const fn steps(&self) -> u64 {
         self.steps
     }
-    /// Appends the energy of each disk so far, volume by volume; nothing of one without a profile.
-    pub fn energies(&self, now: Time, out: &mut Vec<Energy>) {
-        for seat in self.places.iter().flatten() {
-            out.push(seat.map_or_else(Energy::default, |seat| self.disk(seat).energy(now)));
-        }
+    /// The energy of a disk: a volume, and its member. None if it has no profile.
+    pub fn drawn(&self, volume: usize, member: usize) -> Option<Drawn> {
+        self.seat(volume, member).map(|seat| self.disk(seat).drawn())
     }
     /// How requests had to wait for the disk on a seat.
     pub fn lateness(&self, seat: u32) -> Lateness {
@@ -211,16 +209,17 @@ impl StorePower {
 
     /// Disks of `touched` volumes have done something, or the policy has: requests begin and end, and wait where a disk
     /// rests. What else it changes is touched, too.
-    pub(crate) fn settle<T: Copy>(&mut self, now: Time, volumes: &mut [Volume<T>], touched: &mut [bool]) {
+    pub(crate) fn settle<T: Copy>(&mut self, now: Time, volumes: &mut [Volume<T>], touched: &mut Vec<usize>) {
         if self.stale {
-            touched.fill(true);
+            touched.clear();
+            touched.extend(0..volumes.len());
         }
+        touched.sort_unstable();
         let Self { controller, seats, places, causes, stale, .. } = self;
-        let volumes = places.iter().zip(volumes).zip(touched).filter(|(_, touched)| **touched);
-        for ((members, volume), _) in volumes {
-            for number in members.iter().flatten().copied() {
+        for volume in touched.iter().copied() {
+            for number in places[volume].iter().flatten().copied() {
                 let seat = &mut seats[number as usize];
-                *stale |= seat.settle(now, (number, controller), volume, causes);
+                *stale |= seat.settle(now, (number, controller), &mut volumes[volume], causes);
             }
         }
         if std::mem::take(&mut self.stale) {

@@ -7,7 +7,7 @@
 use crate::cache::{Cache, CacheSpec, WriteBack};
 use crate::disk::{DiskCounters, DiskUse, Op, Request, Stream};
 use crate::offloading::{OffloadCounters, Offloading, Step};
-use crate::power::{Cause, Hint, PolicyError, Profile, Settings};
+use crate::power::{Cause, Drawn, Hint, PolicyError, Profile, Settings};
 use crate::powered::StorePower;
 use crate::volume::{Volume, VolumeSpec};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -59,8 +59,9 @@ pub struct Store<T> {
     volumes: Vec<Volume<Job>>,
     /// By volume: when it is next due.
     due: Vec<Time>,
-    /// By volume: it has been asked for something, or has done something, since [`Store::settle`].
-    touched: Vec<bool>,
+    /// Volumes that have been asked for something, or have done something, since [`Store::settle`].
+    touched: Vec<usize>,
+    changes: u64,
     /// By volume: it has failed with its data.
     gone: Vec<bool>,
     writing_back: Vec<bool>,
@@ -77,8 +78,8 @@ pub struct Store<T> {
     power: Option<Box<StorePower>>,
     /// Logs of writes for disks at rest, if these are off-loaded.
     offloading: Option<Box<Offloading>>,
-    /// By volume: work that waits until it is ready.
-    chores: Vec<Vec<Request<Job>>>,
+    /// Work that waits until its volume is ready.
+    chores: Vec<(usize, Request<Job>)>,
 }
 
 impl<T: Copy> Store<T> {
@@ -89,7 +90,8 @@ impl<T: Copy> Store<T> {
             cache: Cache::default(),
             volumes: disks.iter().map(|spec| Volume::new((*spec).into())).collect(),
             due: vec![Time::MAX; disks.len()],
-            touched: vec![false; disks.len()],
+            touched: Vec::new(),
+            changes: 0,
             gone: vec![false; disks.len()],
             writing_back: vec![false; disks.len()],
             waiting: BTreeMap::new(),
@@ -101,7 +103,7 @@ impl<T: Copy> Store<T> {
             counters: StoreCounters::default(),
             power: None,
             offloading: None,
-            chores: vec![Vec::new(); disks.len()],
+            chores: Vec::new(),
         }
     }
     /// Puts the disks under a power policy; by volume, the profile and the gear of its disks if they have one.
@@ -134,7 +136,7 @@ impl<T: Copy> Store<T> {
             return;
         }
         if waits && self.power.as_ref().is_some_and(|power| !power.is_ready(disk)) {
-            self.chores[disk].push(request);
+            self.chores.push((disk, request));
         } else {
             self.ask_for(now, disk, request, cause);
         }
@@ -142,7 +144,7 @@ impl<T: Copy> Store<T> {
     }
     /// Chores of a disk that wait for it.
     pub fn waiting_chores(&self, disk: usize) -> usize {
-        self.chores[disk].len()
+        self.chores.iter().filter(|(of, _)| *of == disk).count()
     }
     /// The planned window of a disk: what has waited for it wakes it.
     pub fn window(&mut self, now: Time, disk: usize) {
@@ -180,9 +182,12 @@ impl<T: Copy> Store<T> {
     /// What waits for volumes that are ready begins; whether there was anything.
     fn serve_ready(&mut self, now: Time) -> bool {
         let mut any = false;
+        if self.offloading.is_none() && self.chores.is_empty() {
+            return any;
+        }
         for disk in 0..self.volumes.len() {
             let owed = self.offloading.as_ref().is_some_and(|logs| logs.owes(disk as u32));
-            if owed || !self.chores[disk].is_empty() {
+            if owed || self.waiting_chores(disk) > 0 {
                 any |= self.power.as_ref().is_some_and(|power| power.is_ready(disk)) && self.serve(now, disk);
             }
         }
@@ -190,10 +195,10 @@ impl<T: Copy> Store<T> {
     }
     /// What waits for a volume begins; whether there was anything.
     fn serve(&mut self, now: Time, disk: usize) -> bool {
-        let chores = std::mem::take(&mut self.chores[disk]);
+        let chores: Vec<_> = self.chores.extract_if(.., |(of, _)| *of == disk).collect();
         let next = self.offloading.as_mut().and_then(|logs| logs.homeward(disk as u32, Job::Offload));
         let any = !chores.is_empty() || next.is_some();
-        for request in chores {
+        for (_, request) in chores {
             self.ask_for(now, disk, request, Cause::Window);
         }
         if let Some((on, request)) = next {
@@ -213,14 +218,16 @@ impl<T: Copy> Store<T> {
         if let Some(power) = &mut self.power {
             power.settle(now, &mut self.volumes, &mut self.touched);
         }
-        for (volume, touched) in self.touched.iter_mut().enumerate().filter(|(_, touched)| **touched) {
-            *touched = false;
+        for volume in self.touched.drain(..) {
+            self.changes += 1;
             self.due[volume] = self.volumes[volume].deadline();
         }
     }
     /// A volume that is about to change.
     fn touch(&mut self, volume: usize) -> &mut Volume<Job> {
-        self.touched[volume] = true;
+        if !self.touched.contains(&volume) {
+            self.touched.push(volume);
+        }
         &mut self.volumes[volume]
     }
     /// How many disks each volume is.
@@ -315,6 +322,9 @@ impl<T: Copy> Store<T> {
         self.throttled.retain(|(_, request)| request.stream.node != node);
         self.copies.retain(|_, request| request.stream.node != node);
         self.cache.drop_node(node);
+        for home in self.offloading.iter_mut().flat_map(|logs| logs.drop_node(node)) {
+            self.writing_back[home] = false;
+        }
         self.settle(now);
     }
 
@@ -338,7 +348,7 @@ impl<T: Copy> Store<T> {
         }
         self.gone[disk] = true;
         self.writing_back[disk] = false;
-        self.chores[disk].clear();
+        self.chores.retain(|(of, _)| *of != disk);
         for (home, extent) in self.offloading.as_mut().map(|logs| logs.fail(disk as u32)).unwrap_or_default() {
             self.writing_back[home as usize] = false;
             self.cache.not_written(extent);
@@ -417,11 +427,19 @@ impl<T: Copy> Store<T> {
     pub fn disk_counters(&self, now: Time, disk: usize, member: usize) -> DiskCounters {
         self.volumes[disk].counters(now, member)
     }
-    /// Appends what time series have of each disk, volume by volume.
-    pub fn disks_used(&self, now: Time, out: &mut Vec<DiskUse>) {
-        for volume in &self.volumes {
-            volume.used(now, out);
-        }
+    /// What time series have of each disk, and its energy if that is known: volume by volume. It holds as long as
+    /// [`Store::changes`] is the same.
+    pub fn disks_used(&self) -> impl Iterator<Item = (DiskUse, Option<Drawn>)> {
+        self.volumes.iter().enumerate().flat_map(move |(number, volume)| {
+            (0..volume.members()).map(move |member| {
+                let drawn = self.power.as_ref().and_then(|power| power.drawn(number, member));
+                (volume.used(member), drawn)
+            })
+        })
+    }
+    /// A number that changes whenever a disk may have begun or ended something, or has gone to another state.
+    pub const fn changes(&self) -> u64 {
+        self.changes
     }
 
     fn copy(&mut self, now: Time, request: Request<T>) {

@@ -141,11 +141,11 @@ impl<T: Copy> Volume<T> {
             Self::Array(array) => set_resting(array.member_mut(member), now, rests),
         }
     }
-    /// Appends what time series have of each of them.
-    pub fn used(&self, now: Time, out: &mut Vec<DiskUse>) {
+    /// What time series have of one of them.
+    pub fn used(&self, member: usize) -> DiskUse {
         match self {
-            Self::Disk(disk) => out.push(disk.used(now)),
-            Self::Array(array) => array.used(now, out),
+            Self::Disk(disk) => disk.used(),
+            Self::Array(array) => array.member(member).used(),
         }
     }
     /// Counters of one of them.

@@ -5,7 +5,7 @@ use super::bonds::{links, places};
 use super::hadoop::room_for_blocks;
 use super::phy::{mode, settings};
 use super::traffic::sizes;
-use super::{disks, keys, object_store, power, queue, topology};
+use super::{disk_faults, disks, keys, object_store, power, queue, topology};
 use net::{Dcell, LinkId, Topology, TopologyError, VertexKind};
 use scenario::{Check, Fidelity, Scenario, SizeKind, TopologyKind, Traffic, TrafficKind, node_name};
 use units::{Bytes, Quantity};
@@ -18,7 +18,7 @@ pub(super) fn check(check: &mut Check<'_>) {
     let scenario = check.scenario;
     flows(check);
     disks::check(check);
-    disks::check_faults(check);
+    disk_faults::check(check);
     balancer(check);
     power::check(check);
     queues(check);

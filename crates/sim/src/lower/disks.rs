@@ -1,9 +1,7 @@
 //! Disks: their models, and what each holds.
 
 use hadoop::{Data, Disks};
-use scenario::{
-    Array, Check, Disk, DiskLayout, DiskPreset, DiskRole, DiskScheduler, Node, RaidLevel, Storage, node_number,
-};
+use scenario::{Array, Check, Disk, DiskLayout, DiskPreset, DiskRole, DiskScheduler, Node, RaidLevel, Storage};
 use storage::{ArraySpec, DiskSpec, MediaRate, SeekCurve, VolumeSpec};
 use units::{Bytes, Time};
 
@@ -101,7 +99,7 @@ pub const fn raid(array: &Array) -> storage::RaidLevel {
 }
 
 /// What a disk holds.
-fn data(disk: &Disk) -> Vec<Data> {
+pub(super) fn data(disk: &Disk) -> Vec<Data> {
     let mut held: Vec<Data> = disk.role.iter().flat_map(|role| held_by(*role)).copied().collect();
     held.sort_unstable();
     held.dedup();
@@ -147,60 +145,8 @@ pub(super) fn check(check: &mut Check<'_>) {
     }
 }
 
-/// Disks of faults exist, and what is lost with one has another to go to.
-pub(super) fn check_faults(check: &mut Check<'_>) {
-    let scenario = check.scenario;
-    let faults = scenario.faults.iter().enumerate().filter_map(|(i, fault)| Some((i, fault, fault.disk?)));
-    let faults: Vec<_> = faults.collect();
-    if faults.is_empty() {
-        return;
-    }
-    let nodes = scenario.nodes();
-    for (i, fault, number) in faults {
-        let path = format!("faults.{i}");
-        let Some(node) = fault.node.as_deref().and_then(node_number).and_then(|node| nodes.get(node as usize)) else {
-            check.says(&format!("{path}.disk"), "it does not say whose disk", "`node`");
-            continue;
-        };
-        let Some(disk) = node.disks.get(number as usize) else {
-            let (name, last) = (&node.name, node.disks.len() - 1);
-            check.says(&format!("{path}.disk"), format!("{name} has no disk {number}"), format!("0 to {last}"));
-            continue;
-        };
-        let members = disk.array.as_ref().map_or(1, |array| array.members);
-        if fault.member.unwrap_or(0) >= members {
-            let message = format!("disk {number} of {} has {members} members", node.name);
-            check.says(&format!("{path}.member"), message, format!("0 to {}", members - 1));
-        }
-        let stands = disk.array.as_ref().is_some_and(|array| array.level != RaidLevel::Raid0);
-        if fault.slow.is_some() {
-            continue;
-        }
-        if stands {
-            if let Some(message) = fault.down_for.and_then(|_| never_filled(disk, &scenario.storage)) {
-                check.says(&format!("{path}.down-for"), message, "leave it out, or a `preset` with a size");
-            }
-            continue;
-        }
-        if fault.down_for.is_some() {
-            let message = "what was on this disk does not come back: no spare can be filled";
-            check.says(
-                &format!("{path}.down-for"),
-                message,
-                "leave it out; an array with parity or mirrors has spares",
-            );
-        }
-        let others = node.disks.iter().enumerate().filter(|(other, _)| *other != number as usize);
-        let held: Vec<Data> = others.flat_map(|(_, disk)| data(disk)).collect();
-        if let Some(missing) = data(disk).into_iter().find(|data| !held.contains(data)) {
-            let message = format!("no other disk of {} holds {}", node.name, name(missing));
-            check.says(&format!("{path}.disk"), message, "another disk; without `disk` the whole node fails");
-        }
-    }
-}
-
 /// What is wrong with a spare of an array whose disks have no size.
-fn never_filled(disk: &Disk, overrides: &Storage) -> Option<String> {
+pub(super) fn never_filled(disk: &Disk, overrides: &Storage) -> Option<String> {
     let unknown = disk_spec(disk, overrides).capacity() == Bytes::ZERO;
     unknown.then(|| format!("the size of a `{}` is not known, so a spare is never filled", disk.preset.word()))
 }
@@ -272,7 +218,8 @@ fn check_disk(check: &mut Check<'_>, path: &str, disk: &Disk) {
     }
 }
 
-const fn name(data: Data) -> &'static str {
+/// A kind of data in messages.
+pub(super) const fn name(data: Data) -> &'static str {
     match data {
         Data::InputPrimary => "first replicas of input",
         Data::InputBackup => "other replicas of input",

@@ -4,6 +4,7 @@ mod air;
 mod bonds;
 mod capacity;
 mod check;
+mod disk_faults;
 pub mod disks;
 mod energy;
 mod hadoop;

@@ -179,13 +179,31 @@ pub struct Change {
 /// Changes that are kept of one disk. Beyond it they are counted only.
 const KEPT: usize = 20_000;
 
+/// The energy of a disk that stays in its state.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Drawn {
+    /// Energy of the times of all states but the present one.
+    others: Energy,
+    /// What it draws in the present state.
+    power: Power,
+    /// How long it had been in it, in all, before `since`.
+    before: Time,
+    /// Since when times are not counted.
+    since: Time,
+}
+
+impl Drawn {
+    /// Energy up to `now`: the sum over the states of power times time.
+    pub fn at(&self, now: Time) -> Energy {
+        self.others + self.power.over(self.before + now.saturating_sub(self.since))
+    }
+}
+
 /// The power of one disk.
 #[derive(Clone, Debug)]
 pub struct DiskPower {
     profile: Profile,
     state: PowerState,
-    /// Since when the ledger has not counted.
-    since: Time,
     /// The end of a move.
     until: Time,
     /// Wanted awake while still on the way down.
@@ -193,11 +211,7 @@ pub struct DiskPower {
     /// What it was last woken for.
     woken_for: Option<Cause>,
     times: [Time; PowerState::COUNT],
-    /// Energy of the times of all states but the present one.
-    others: Energy,
-    /// What it draws in the present state, as samples ask often, and how long it has been in it before `since`.
-    power: Power,
-    before: Time,
+    drawn: Drawn,
     wakes: [[u32; Cause::KINDS]; 3],
     changes: Vec<Change>,
 }
@@ -208,14 +222,11 @@ impl DiskPower {
         Self {
             profile,
             state: PowerState::Idle,
-            since: now,
             until: Time::MAX,
             wanted: None,
             woken_for: None,
             times: [Time::ZERO; PowerState::COUNT],
-            others: Energy::default(),
-            power: profile.idle,
-            before: Time::ZERO,
+            drawn: Drawn { power: profile.idle, since: now, ..Drawn::default() },
             wakes: [[0; Cause::KINDS]; 3],
             changes: Vec::new(),
         }
@@ -359,24 +370,29 @@ impl DiskPower {
         }
     }
     fn become_state(&mut self, now: Time, state: PowerState) {
-        self.times[self.state.index()] += now.saturating_sub(self.since);
-        self.since = now.max(self.since);
+        let Drawn { others, power, before, since } = &mut self.drawn;
+        self.times[self.state.index()] += now.saturating_sub(*since);
+        *since = now.max(*since);
         if state != self.state {
-            let left = self.power.over(self.times[self.state.index()]);
-            (self.state, self.power) = (state, state.power(&self.profile));
-            self.others = (self.others + left).saturating_sub(self.power.over(self.times[state.index()]));
+            let left = power.over(self.times[self.state.index()]);
+            (self.state, *power) = (state, state.power(&self.profile));
+            *others = (*others + left).saturating_sub(power.over(self.times[state.index()]));
         }
-        self.before = self.times[self.state.index()];
+        *before = self.times[self.state.index()];
     }
     /// Time in each state up to `now`, by [`PowerState::index`]; together, the time since the start.
     pub fn times(&self, now: Time) -> [Time; PowerState::COUNT] {
         let mut times = self.times;
-        times[self.state.index()] += now.saturating_sub(self.since);
+        times[self.state.index()] += now.saturating_sub(self.drawn.since);
         times
     }
-    /// Energy up to `now`: the sum over the states of power times time.
+    /// Energy up to `now`.
     pub fn energy(&self, now: Time) -> Energy {
-        self.others + self.power.over(self.before + now.saturating_sub(self.since))
+        self.drawn.at(now)
+    }
+    /// Its energy as long as it stays in its state.
+    pub const fn drawn(&self) -> Drawn {
+        self.drawn
     }
     /// How often it was woken out of a depth, by kind of cause.
     pub const fn wakes(&self, depth: Depth) -> &[u32; Cause::KINDS] {

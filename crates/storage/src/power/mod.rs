@@ -21,6 +21,6 @@ pub use controller::Controller;
 pub use drives::{DRIVES, Drive, StartEstimate};
 pub use gears::{Gears, GearsSpec};
 pub use guard::{GuardSpec, WriteGuard};
-pub use machine::{Cause, Change, DiskPower, PowerState};
+pub use machine::{Cause, Change, DiskPower, Drawn, PowerState};
 pub use policy::{Hint, Phase, Policy, PolicyError, Settings};
 pub use profile::{Depth, Profile, ProfileError, Rest, Transition};

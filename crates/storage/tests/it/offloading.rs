@@ -382,6 +382,30 @@ fn what_is_on_its_way_home_does_not_overwrite_what_is_younger() {
     }
 }
 
+/// As above, but the node crashes at 110.26 s, while what was written anew waits in its memory for the old bytes: it is
+/// lost, and what is written at 120 s is written back when it is 30 s old.
+#[test]
+fn what_waits_for_older_bytes_is_lost_with_memory() {
+    let mut store = machine();
+    run_until(&mut store, S * 50);
+    store.submit(S * 50, 1, of_backup(Op::Write, 1, 0, 20));
+    run_until(&mut store, S * 80 + MS * 210);
+    store.submit(S * 80 + MS * 210, 1, of_backup(Op::Write, 1, 5, 10));
+    run_until(&mut store, S * 100);
+    store.submit(S * 100, 1, of_backup(Op::Read, 2, 0, 30));
+    // The home reads until 110.3 s; the log is read by 110.2 s, its disk fails, and the new bytes are old at 110.21 s.
+    run_until(&mut store, S * 110 + MS * 205);
+    store.fail_member(S * 110 + MS * 205, 0, 0);
+    run_until(&mut store, S * 110 + MS * 260);
+    assert_eq!((logs(&store).1, store.unwritten()), (Bytes::ZERO, Bytes::from_mb(10)));
+    store.drop_node(S * 110 + MS * 260, 0);
+    run_until(&mut store, S * 120);
+    assert_eq!((moved(&store, 1).1, store.unwritten()), (Bytes::from_mb(20), Bytes::ZERO));
+    store.submit(S * 120, 1, of_backup(Op::Write, 3, 0, 10));
+    run_until(&mut store, S * 170);
+    assert_eq!((moved(&store, 1).1, store.unwritten()), (Bytes::from_mb(30), Bytes::ZERO));
+}
+
 /// A log of disk 0 has 10 MB by 80.1 s. The next 10 go to disk 1 at 110.6 s, as disk 0 is read then, and so do at 142 s
 /// 10 that overlap both. Disk 1 fails at 145 s, with 20 MB. The first ten are on their way home from 180 s on, for 0.2
 /// s: what is written back of the same place at 180.05 s follows them by their log, as if disk 1 had never had any.
