@@ -40,32 +40,36 @@ impl Stages<'_> {
     fn ramped(&self, reducers: f64, places: f64, cycle: f64) -> f64 {
         let Cluster { workers, map_slots, .. } = *self.cluster;
         let master = &self.config.app_master;
-        let beat = master.heartbeat.as_secs_f64();
+        let beat = master.heartbeat.as_secs_f64().max(self.pace);
         let ended = workers * beat / self.pace;
+        let in_burst = (map_slots * self.pace / beat).ceil().max(1.0);
         let ends_always = cycle <= map_slots * self.pace;
         // A container is free when its node has told that its map has ended, and until then it is nobody's.
         let ending = ended * (map_slots * self.pace / cycle).min(1.0);
         let room = (places - ending).max(0.0);
         let first = (self.config.slow_start * self.maps).ceil();
-        let beats = (map_slots * self.pace / beat).ceil().max(1.0) as u32;
-        let (mut done, mut given, mut longest) = (0.0, 0.0, 0.0_f64);
-        let mut asked = 0.0;
-        while done < self.maps && given < reducers {
-            if !ends_always {
-                asked = 0.0;
+        // When no map waits it asks for all.
+        let all_begun = self.maps - places;
+        let (mut beats, mut given, mut burst, mut asked, mut longest) = (0.0_f64, 0.0, 0.0, 0.0, 0.0_f64);
+        while given < reducers {
+            // The next heartbeat that asks for one more.
+            let for_more = (given + 1.0) / room * self.maps;
+            let is_allowed = given + 1.0 <= room * master.reduce_rampup_limit;
+            let needed = if is_allowed { for_more.min(all_begun) } else { all_begun };
+            beats = (needed.max(first) / ended).ceil().max(beats + 1.0);
+            let done = beats * ended;
+            let part = (done / self.maps).min(master.reduce_rampup_limit);
+            let allowed = if done >= all_begun { reducers } else { (room * part).floor() };
+            let now = ((beats - 1.0) / in_burst).floor();
+            if !ends_always && now > burst {
+                (burst, asked) = (now, 0.0);
             }
-            for _ in 0..beats {
-                done += ended;
-                let part = (done / self.maps).min(master.reduce_rampup_limit);
-                // When no map waits it asks for all.
-                let allowed = if done >= self.maps - places { reducers } else { (room * part).floor() };
-                if done >= first && allowed > given && given < reducers {
-                    asked += 1.0;
-                    given = allowed;
-                }
+            if allowed > given {
+                (given, asked) = (allowed, asked + 1.0);
             }
             longest = longest.max(asked);
         }
-        longest
+        // An AppMaster that asks several times between two heartbeats of a node has several nodes that come next.
+        1.0 + (longest - 1.0) * master.heartbeat.as_secs_f64() / beat
     }
 }

@@ -155,7 +155,8 @@ pub(crate) fn intake(
     Intake { merged: merged / cluster.speed, beside: cpu.max(disk) }
 }
 
-/// Adds what each of so many tasks, of which so many are on its node, writes to HDFS: to disks, over its own link once, and into others' links.
+/// Adds what each of so many tasks, of which so many are on its node, writes to HDFS: to disks, over its own link once,
+/// and into others' links.
 ///
 /// A writer's node has the first replica of all that it writes, the other replicas are spread over the cluster. Disks
 /// make writers wait for what exceeds the dirty pages that memory may hold (`vm.dirty_ratio`).

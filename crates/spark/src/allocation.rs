@@ -21,7 +21,7 @@ pub struct Allocation {
     pub sustained_backlog: Time,
     /// For how long an executor has no task before it is given back (`executorIdleTimeout`, 60 s).
     pub idle: Time,
-    /// The same of one that keeps data sets (`cachedExecutorIdleTimeout`); none: for ever.
+    /// For how long one without a task that keeps data sets is kept (`cachedExecutorIdleTimeout`); none: for ever.
     pub cached_idle: Option<Time>,
     /// Whether one with shuffle files of a job that runs is kept (`shuffleTracking.enabled`, on, without an external
     /// shuffle service).

@@ -15,7 +15,7 @@ pub struct Exclusion {
     pub task_and_stage: bool,
     /// Attempts at a task that fail on an executor before it gets no other (`task.maxTaskAttemptsPerExecutor`, 1).
     pub task_attempts_per_executor: u32,
-    /// The same of a node (`task.maxTaskAttemptsPerNode`, 2).
+    /// Failures of a task on a node after which it gets no more of it (`task.maxTaskAttemptsPerNode`, 2).
     pub task_attempts_per_node: u32,
     /// Tasks of a stage that fail on an executor before it gets none of that stage
     /// (`stage.maxFailedTasksPerExecutor`, 2).

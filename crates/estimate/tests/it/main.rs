@@ -134,21 +134,21 @@ fn the_share_of_random_scenarios_that_are_near() {
 /// all: with two or three on a node its link is what all wait for.
 #[test]
 fn reducers_that_are_asked_for_a_few_at_a_time_share_nodes() {
-    for (nodes, job) in [
-        ("workers = 12\nnode = { cores = 2, disks = 1, disk = 'virtual', memory = '8 GiB' }", "6, input = '12 GB', 2"),
-        ("workers = 4\nnode = { cores = 4, disks = 1, disk = 'virtual', memory = '8 GiB' }", "2, input = '2 GB', 3"),
+    for (nodes, reducers, megabytes, replicas, heartbeat) in [
+        ("workers = 12\nnode = { cores = 2, disks = 1, disk = 'virtual', memory = '8 GiB' }", 6, 12_000, 2, "1 s"),
+        ("workers = 4\nnode = { cores = 4, disks = 1, disk = 'virtual', memory = '8 GiB' }", 2, 2_000, 3, "1 s"),
+        // What is asked for between two heartbeats of the nodes goes to several.
+        ("workers = 12\nnode = { cores = 2, disks = 1, disk = 'virtual', memory = '8 GiB' }", 6, 12_000, 2, "1 ms"),
     ] {
-        let (reducers, rest) = job.split_once(", ").expect("written so");
-        let (input, replicas) = rest.rsplit_once(", ").expect("written so");
         let text = format!(
             "cluster.{nodes}\nrun.fidelity = 'flow'\nnetwork.rate = '100 Mbit/s'\nhdfs = {{ block = '64 MiB', \
-             replication = {replicas} }}\nmapreduce = {{ reducers = {reducers}, slowstart = 0.05 }}\njob = [{{ workload \
-             = 'terasort', {input} }}]"
+             replication = {replicas} }}\nmapreduce = {{ reducers = {reducers}, slowstart = 0.05, am-heartbeat = \
+             '{heartbeat}' }}\njob = [{{ workload = 'terasort', input = '{megabytes} MB' }}]"
         );
         let scenario = scenario(&text);
         let (mean, time) =
             (estimate::estimate(&scenario).expect("a closed form")[0].total().mean, simulated(&scenario));
-        assert!(is_near(mean, time), "{reducers} reducers: {mean} s beside {time} s");
+        assert!(is_near(mean, time), "{reducers} reducers, {heartbeat}: {mean} s beside {time} s");
     }
 }
 

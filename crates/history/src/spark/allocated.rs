@@ -1,7 +1,7 @@
 //! Executors that come and go as tasks need them: the settings of that, where a cluster's scenario wants it so.
 
 use super::Application;
-use super::settings::time;
+use super::settings::{time, time_of_seconds};
 use scenario::SparkAllocation;
 use units::Time;
 
@@ -47,14 +47,9 @@ pub(super) fn allocation(
     if let Some(ratio) = property("executorAllocationRatio").and_then(|ratio| ratio.parse::<f64>().ok()) {
         allocation.executor_allocation_ratio = ratio.clamp(1e-6, 1.0);
     }
-    // Bare numbers of these count in seconds.
-    let seconds = |value: &str| match value.parse::<u64>() {
-        Ok(value) => Some(Time::from_secs(value.min(604_800))),
-        Err(_) => time(value),
-    };
     let mut patience = |name: &str, least: Time, set: &mut dyn FnMut(Time)| {
         if let Some(value) = property(name) {
-            let parsed = seconds(value);
+            let parsed = time_of_seconds(value);
             understood(name, parsed.is_some());
             parsed.map(|time| time.max(least)).into_iter().for_each(set);
         }

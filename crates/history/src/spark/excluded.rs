@@ -2,7 +2,7 @@
 //! have them, and what a log says of it.
 
 use super::executors::is_local;
-use super::settings::time;
+use super::settings::{time, time_of_seconds};
 use super::{Application, TaskEnd};
 use scenario::SparkExclusion;
 use std::collections::BTreeSet;
@@ -103,12 +103,8 @@ pub(super) fn exclusion(of: &Application, most: u32, notes: &mut Vec<String>) ->
     }
     exclusion.kill_excluded_executors = switch("spark.excludeOnFailure.killExcludedExecutors").unwrap_or(false);
     exclusion.fetch_failure = switch("spark.excludeOnFailure.application.fetchFailure.enabled").unwrap_or(false);
-    // A bare number counts in seconds.
     let wait = property(of, "spark.scheduler.excludeOnFailure.unschedulableTaskSetTimeout");
-    let seconds = |value: &str| {
-        value.parse::<u64>().map_or_else(|_| time(value), |value| Some(Time::from_secs(value.min(604_800))))
-    };
-    if let Some(wait) = wait.and_then(seconds) {
+    if let Some(wait) = wait.and_then(time_of_seconds) {
         exclusion.unschedulable_timeout = wait;
     }
     Some(exclusion)

@@ -17,6 +17,11 @@ pub fn time(text: &str) -> Option<Time> {
     Some(Time::from_secs_f64((number * ms / 1e3).clamp(0.0, 604_800.0)))
 }
 
+/// A time such as `3s`, where a bare number counts in seconds (`timeStringAsSeconds`).
+pub fn time_of_seconds(text: &str) -> Option<Time> {
+    text.trim().parse::<u64>().map_or_else(|_| time(text), |seconds| Some(Time::from_secs(seconds.min(604_800))))
+}
+
 /// A size such as `48m` or `1g`, in powers of 1,024; a bare number counts in `bare` bytes, as its property has it.
 pub fn size(text: &str, bare: u64) -> Option<Bytes> {
     let (number, unit) = split(text)?;

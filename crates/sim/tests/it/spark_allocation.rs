@@ -1,5 +1,6 @@
 //! Executors that come and go as tasks need them: when, and what is left of their files, by hand from the rules of Spark's
-//! `ExecutorAllocationManager`. Four workers have room for an executor of one core each, whose process takes a second. The driver looks every 0.1 s how many are wanted.
+//! `ExecutorAllocationManager`. Four workers have room for an executor of one core each, whose process takes a second.
+//! The driver looks every 0.1 s how many are wanted.
 
 use crate::spark::{run as run_on_four, spark, took};
 use crate::spark_loss::near;

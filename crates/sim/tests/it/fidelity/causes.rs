@@ -112,12 +112,12 @@ pub const CAUSES: &[Cause] = &[
                retransmissions (twenty are in `crates/tcp/tests/it/ns2/open.csv`, with `open.tcl`). Nor is it many \
                losses in a row (24 vectors with up to twenty agree), a lost SYN, the idle rule (44,654 with ns-2's), \
                nor the 16 bits in which ns-2 takes a change of the round trip: with a clock of 10 us (`tcpTick_`) its \
-               run is the same. Nor is it that a segment timed inside \
-               a recovery stays timed in ns-2 (`TcpAgent::output`): tried here, not one packet differs. Nor is it the \
-               bound of its back-off, 64, or that it forgets SRTT when it has backed off by more than 8: that takes \
-               four timeouts in a row, three seconds, in a run of 1.5. The other numbers are of `incast_kept.csv`: the table's row counts a session as done \
-               when its connection has nothing left to send, with the time since the last one began (9,494, median \
-               11.7 ms; `incast_kept.tcl` says 9,001 and 11.7, as `idle`), and not sessions whose bytes are \
+               run is the same. Nor is it that a segment timed inside a recovery stays timed in ns-2 \
+               (`TcpAgent::output`): tried here, not one packet differs. Nor is it the bound of its back-off, 64, or \
+               that it forgets SRTT when it has backed off by more than 8: that takes four timeouts in a row, three \
+               seconds, in a run of 1.5. The other numbers are of `incast_kept.csv`: the table's row counts a session \
+               as done when its connection has nothing left to send, with the time since the last one began (9,494, \
+               median 11.7 ms; `incast_kept.tcl` says 9,001 and 11.7, as `idle`), and not sessions whose bytes are \
                acknowledged.",
         explains: |case, _| case.name.contains("kept"),
         with: None,
