@@ -1,6 +1,6 @@
 //! `trunkline advise` as its users meet it.
 
-use crate::support::Scratch;
+use crate::support::{Scratch, printed, said};
 use serde_json::Value;
 use std::process::Command;
 
@@ -65,8 +65,8 @@ fn what_is_asked_wrongly_is_said_before_anything_runs() {
         (&["--objective", "cost"], "set node.price"),
     ] {
         let args = [&["advise", "incast.toml", "--runs", "2", "--quiet"], args].concat();
-        let (code, said) = error(&scratch, &args);
-        assert!(code == Some(2) && said.contains(says), "{args:?}: {code:?} {said}");
+        let (code, says_it) = error(&scratch, &args);
+        assert!(code == Some(2) && says_it.contains(says), "{args:?}: {code:?} {says_it}");
     }
     let list = scratch.trunkline(&["advise", "--list"]);
     assert!(String::from_utf8_lossy(&list.stdout).contains("compress-snappy"));
@@ -83,7 +83,9 @@ fn what_to_set_may_be_pasted() {
         let only = ["reducers", "compress-snappy", "combiner", "output-once", "am-heartbeat"];
         let only: Vec<&str> = only.iter().flat_map(|id| ["--only", *id]).collect();
         let args = [&["advise", "job.toml", "--runs", "2"], &only[..]].concat();
-        let printed = String::from_utf8(scratch.trunkline(&args).stdout).expect("UTF-8");
+        let output = scratch.trunkline(&args);
+        assert!(output.status.success(), "{form}: {}: {}", output.status, said(&output));
+        let printed = printed(&output);
         let pasted: Vec<&str> = printed.lines().filter(|line| line.trim_start().starts_with("--set '")).collect();
         assert!(pasted.iter().any(|line| line.contains("'job.0.combiner=true'")), "{form}: {printed}");
         let shell = format!("\"$0\" run job.toml --quiet \\\n{}", pasted.join("\n"));
