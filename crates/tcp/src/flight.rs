@@ -2,6 +2,7 @@
 //! samples (draft-cheng-iccrg-delivery-rate-estimation-00).
 
 use crate::control::Delivery;
+use crate::ranges::Range;
 use std::collections::VecDeque;
 use units::Time;
 
@@ -32,8 +33,6 @@ pub(crate) struct Flight {
     /// C.app_limited: deliveries up to here were application-limited; 0 for none.
     app_limited_until: u64,
     sample: Sample,
-    /// No records are kept: only RACK watches the connection.
-    records_nothing: bool,
 }
 
 /// What the present acknowledgement has delivered so far (the draft's `rs`).
@@ -45,15 +44,8 @@ struct Sample {
 }
 
 impl Flight {
-    /// With `records`, keeps a record per segment. Without, only marks the connection as watched by RACK.
-    pub fn new(records: bool) -> Self {
-        Self { records_nothing: !records, ..Self::default() }
-    }
     /// New data `start..end` is sent; `idle` if nothing else is in flight.
     pub fn on_send(&mut self, now: Time, start: u64, end: u64, idle: bool) {
-        if self.records_nothing {
-            return;
-        }
         self.left_at = now;
         if idle {
             self.first_sent_at = now;
@@ -99,16 +91,16 @@ impl Flight {
     pub fn first_sent_at(&self) -> Option<Time> {
         self.records.front().map(|record| record.sent_at)
     }
-    /// `start..end` was SACKed: the records inside it are delivered.
-    pub fn on_sack(&mut self, now: Time, start: u64, end: u64) {
-        let first = self.records.partition_point(|record| record.end <= start);
+    /// A block SACKs `news`, which nothing had SACKed: the records of it that lie inside the block are delivered.
+    pub fn on_sack(&mut self, now: Time, block: Range, news: Range) {
+        let first = self.records.partition_point(|record| record.end <= news.start);
         let mut from = if first == 0 { self.start } else { self.records[first - 1].end };
         for index in first..self.records.len() {
             let record = self.records[index];
-            if record.end > end {
+            if from >= news.end || record.end > block.end {
                 break;
             }
-            if from >= start && !record.arrived {
+            if from >= block.start && !record.arrived {
                 self.records[index].arrived = true;
                 self.deliver(now, from, &record);
             }

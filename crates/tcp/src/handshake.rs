@@ -2,7 +2,6 @@
 
 use crate::control::{Control, Window};
 use crate::endpoint::State;
-use crate::flight::Flight;
 use crate::rack::Rack;
 use crate::{Endpoint, Flags, Notice, Output, Recovery, Segment};
 use units::Time;
@@ -84,8 +83,8 @@ impl Endpoint {
         tx.retries = 0;
         let records = self.control.watches_deliveries();
         let by_rack = self.config.recovery == Recovery::Rack && self.sack;
-        if records || by_rack {
-            self.special.flight = Some(Box::new(Flight::new(records)));
+        if records {
+            self.special.flight = Some(Box::default());
         }
         if by_rack {
             tx.repair.rack = Some(Box::new(Rack::new()));

@@ -3,7 +3,12 @@
 //! A segment is lost if one sent later has arrived, and a reordering window has passed since it should have arrived
 //! itself. This takes a record per segment in flight. It finds lost retransmissions and lost tails, which duplicate
 //! counting cannot.
+//!
+//! The RFC looks at the segments in the order of sending (section 6.2, step 5), and so that an acknowledgement does not
+//! cost a walk over the window, each transmission is looked at once when something sent later arrives, and once more
+//! when it is due. What was sent once lies in that order by its position; what was sent again has a queue.
 
+use crate::ranges::Range;
 use crate::scoreboard::DUP_THRESH;
 use std::collections::VecDeque;
 use units::Time;
@@ -31,6 +36,21 @@ struct Sent {
     again: bool,
 }
 
+/// `start..end` left at once; some of it may have been acknowledged or sent again since.
+#[derive(Clone, Copy, Debug)]
+struct Transmission {
+    at: Time,
+    start: u64,
+    end: u64,
+}
+
+impl Transmission {
+    /// Of two segments the one that was sent later has the greater (RACK_sent_after).
+    fn order(&self) -> (Time, u64) {
+        (self.at, self.end)
+    }
+}
+
 /// The acknowledgement being processed.
 #[derive(Clone, Copy, Debug)]
 struct Arrival {
@@ -52,6 +72,14 @@ pub(crate) struct Rack {
     flying: u64,
     lost: usize,
     arrived: usize,
+    /// Nothing below is lost.
+    first_lost: u64,
+    /// Of what was sent once, everything below is overtaken: something sent later has arrived.
+    overtaken: u64,
+    /// Sent again and not yet overtaken, in the order of sending.
+    resent: VecDeque<Transmission>,
+    /// Overtaken and not yet due, in the order of sending.
+    late: VecDeque<Transmission>,
     /// RACK.xmit_ts and RACK.end_seq: of the most recently sent segment that has arrived.
     newest: (Time, u64),
     rtt: Time,
@@ -100,6 +128,10 @@ impl Rack {
             flying: 0,
             lost: 0,
             arrived: 0,
+            first_lost: 0,
+            overtaken: 0,
+            resent: VecDeque::new(),
+            late: VecDeque::new(),
             newest: (Time::ZERO, 0),
             rtt: Time::ZERO,
             least_rtt: None,
@@ -141,24 +173,28 @@ impl Rack {
     pub fn on_retransmit(&mut self, now: Time, start: u64, end: u64) {
         self.split(start);
         self.split(end);
-        let mut from = self.start;
-        for index in 0..self.segments.len() {
-            let segment = self.segments[index];
-            if from >= start && segment.end <= end && segment.fate != Fate::Arrived {
+        let (mut index, mut from) = self.first_after(start);
+        while let Some(segment) = self.segments.get(index).copied().filter(|segment| segment.end <= end) {
+            if segment.fate != Fate::Arrived {
                 self.turn(index, from, Fate::Flying);
                 self.segments[index].at = now;
                 self.segments[index].again = true;
+                self.resent.push_back(Transmission { at: now, start: from, end: segment.end });
             }
-            from = segment.end;
-            if from >= end {
-                break;
-            }
+            (index, from) = (index + 1, segment.end);
         }
+    }
+    /// The first segment that ends above `position`, by its index, and where it starts.
+    fn first_after(&self, position: u64) -> (usize, u64) {
+        if position <= self.start {
+            return (0, self.start);
+        }
+        let index = self.segments.partition_point(|segment| segment.end <= position);
+        (index, if index == 0 { self.start } else { self.segments[index - 1].end })
     }
     /// Splits a segment at `position`.
     fn split(&mut self, position: u64) {
-        let index = self.segments.partition_point(|segment| segment.end <= position);
-        let from = if index == 0 { self.start } else { self.segments[index - 1].end };
+        let (index, from) = self.first_after(position);
         if let Some(segment) = self.segments.get(index).copied().filter(|_| from < position) {
             self.segments.insert(index, Sent { end: position, ..segment });
             self.lost += usize::from(segment.fate == Fate::Lost);
@@ -176,7 +212,10 @@ impl Rack {
         }
         match fate {
             Fate::Flying => self.flying += length,
-            Fate::Lost => self.lost += 1,
+            Fate::Lost => {
+                self.lost += 1;
+                self.first_lost = self.first_lost.min(from);
+            }
             Fate::Arrived => self.arrived += 1,
         }
     }
@@ -191,20 +230,18 @@ impl Rack {
     pub fn on_dsack(&mut self, end: u64) {
         self.arrival.duplicate = Some(end);
     }
-    /// The acknowledgement SACKs `start..end`.
-    pub fn on_sack(&mut self, start: u64, end: u64) {
-        let first = self.segments.partition_point(|segment| segment.end <= start);
-        let mut from = if first == 0 { self.start } else { self.segments[first - 1].end };
-        for index in first..self.segments.len() {
-            let segment = self.segments[index];
-            if segment.end > end {
+    /// A block SACKs `news`, which nothing had SACKed.
+    pub fn on_sack(&mut self, block: Range, news: Range) {
+        let (mut index, mut from) = self.first_after(news.start);
+        while let Some(segment) = self.segments.get(index).copied().filter(|segment| segment.end <= block.end) {
+            if from >= news.end {
                 break;
             }
-            if from >= start && segment.fate != Fate::Arrived {
+            if from >= block.start && segment.fate != Fate::Arrived {
                 self.turn(index, from, Fate::Arrived);
                 self.deliver(&segment);
             }
-            from = segment.end;
+            (index, from) = (index + 1, segment.end);
         }
     }
     /// The acknowledgement is cumulative up to `una`.
@@ -224,6 +261,10 @@ impl Rack {
         if let Some(segment) = self.segments.front().filter(|_| self.start < una) {
             self.flying -= if segment.fate == Fate::Flying { una - self.start } else { 0 };
             self.start = una;
+        }
+        if self.segments.is_empty() {
+            self.resent.clear();
+            self.late.clear();
         }
         self.probe.restart = true;
     }
@@ -271,29 +312,65 @@ impl Rack {
     }
     /// Marks what is lost by now and sets the reordering timer; returns how many bytes it found lost.
     pub fn find_losses(&mut self, now: Time, recovering: bool, smoothed: Time) -> u64 {
+        self.find_overtaken();
         let allowed = self.rtt.saturating_add(self.reordering_window(recovering, smoothed));
-        let (mut found, mut latest, mut from) = (0, Time::ZERO, self.start);
-        for index in 0..self.segments.len() {
-            let segment = self.segments[index];
-            let start = std::mem::replace(&mut from, segment.end);
-            if (segment.at, segment.end) >= self.newest {
-                if !segment.again {
-                    // All later segments were sent later still.
-                    break;
-                }
-                continue;
+        let mut found = 0;
+        while let Some(first) = self.late.front().copied() {
+            if first.at.saturating_add(allowed) > now {
+                break;
             }
-            if segment.fate == Fate::Flying {
-                let due = segment.at.saturating_add(allowed);
-                if due <= now {
-                    self.turn(index, start, Fate::Lost);
-                    found += segment.end - start;
-                } else {
-                    latest = latest.max(due);
-                }
-            }
+            found += self.lose(first);
+            self.late.pop_front();
         }
-        self.reorder_at = if latest > now { latest } else { Time::MAX };
+        while self.late.back().is_some_and(|last| !self.flies(*last)) {
+            self.late.pop_back();
+        }
+        self.reorder_at = self.late.back().map_or(Time::MAX, |last| last.at.saturating_add(allowed));
+        found
+    }
+    /// Moves what the newest arrival has overtaken among the late.
+    fn find_overtaken(&mut self) {
+        let known = self.late.len();
+        let (mut index, mut from) = self.first_after(self.overtaken);
+        while let Some(segment) = self.segments.get(index).copied() {
+            if !segment.again && (segment.at, segment.end) >= self.newest {
+                break;
+            }
+            if !segment.again && segment.fate == Fate::Flying {
+                self.late.push_back(Transmission { at: segment.at, start: from, end: segment.end });
+            }
+            (index, from) = (index + 1, segment.end);
+        }
+        self.overtaken = from;
+        let once = self.late.len();
+        while let Some(first) = self.resent.front().copied().filter(|first| first.order() < self.newest) {
+            if self.flies(first) {
+                self.late.push_back(first);
+            }
+            self.resent.pop_front();
+        }
+        if known < once && once < self.late.len() {
+            self.late.make_contiguous()[known..].sort_unstable_by_key(Transmission::order);
+        }
+    }
+    /// Whether some of it is in flight, and has not been sent again.
+    fn flies(&self, of: Transmission) -> bool {
+        self.segments
+            .range(self.first_after(of.start).0..)
+            .take_while(|segment| segment.end <= of.end)
+            .any(|segment| segment.at == of.at && segment.fate == Fate::Flying)
+    }
+    /// What of it is in flight, and has not been sent again, is lost; returns how many bytes.
+    fn lose(&mut self, of: Transmission) -> u64 {
+        let mut found = 0;
+        let (mut index, mut from) = self.first_after(of.start);
+        while let Some(segment) = self.segments.get(index).copied().filter(|segment| segment.end <= of.end) {
+            if segment.at == of.at && segment.fate == Fate::Flying {
+                self.turn(index, from, Fate::Lost);
+                found += segment.end - from;
+            }
+            (index, from) = (index + 1, segment.end);
+        }
         found
     }
     /// The RTO has expired (section 6.3): the first segment and the overdue ones are lost; with `all`, everything
@@ -323,6 +400,21 @@ impl Rack {
             }
             from = end;
         }
+        self.queue_anew();
+    }
+    /// Puts everything in flight where the next verdict will look for it.
+    fn queue_anew(&mut self) {
+        self.overtaken = self.start;
+        self.late.clear();
+        self.resent.clear();
+        let mut from = self.start;
+        for segment in &self.segments {
+            if segment.again && segment.fate == Fate::Flying {
+                self.resent.push_back(Transmission { at: segment.at, start: from, end: segment.end });
+            }
+            from = segment.end;
+        }
+        self.resent.make_contiguous().sort_unstable_by_key(Transmission::order);
     }
     /// The receiver reneged: what it SACKed is lost.
     pub fn forget_arrived(&mut self) {
@@ -336,12 +428,16 @@ impl Rack {
         }
     }
     /// The first lost segment, cut to `most` bytes.
-    pub fn next_lost(&self, most: u64) -> Option<(u64, u64)> {
+    pub fn next_lost(&mut self, most: u64) -> Option<(u64, u64)> {
         if self.lost == 0 {
             return None;
         }
-        let index = self.segments.iter().position(|segment| segment.fate == Fate::Lost)?;
-        let start = if index == 0 { self.start } else { self.segments[index - 1].end };
+        let (mut index, mut start) = self.first_after(self.first_lost);
+        while self.segments.get(index)?.fate != Fate::Lost {
+            start = self.segments[index].end;
+            index += 1;
+        }
+        self.first_lost = start;
         Some((start, self.segments[index].end.min(start + most)))
     }
 

@@ -1,8 +1,9 @@
 //! Acknowledgements, loss detection and recovery (RFC 5681, RFC 6582, RFC 6675, RFC 6298).
 
 use crate::control::{Ack, Control};
+use crate::ranges::Range;
 use crate::scoreboard::DUP_THRESH;
-use crate::send::Phase;
+use crate::send::{Phase, Repair};
 use crate::{Endpoint, Flags, Output, Recovery, ReductionBase, Segment};
 use units::Time;
 
@@ -43,7 +44,7 @@ impl Endpoint {
         if self.tx.probing {
             self.take_probe_answer(segment);
         }
-        let watched = self.special.is_watched();
+        let watched = self.is_watched();
         let pipe_before = if watched { self.begin_watched(now, segment) } else { 0 };
         let news = if segment.sack_count() == 0 || !self.sack {
             0
@@ -78,7 +79,7 @@ impl Endpoint {
     /// An acknowledgement that a later one has overtaken: its field says nothing new, its SACK blocks may.
     #[cold]
     fn take_overtaken_ack(&mut self, now: Time, segment: &Segment, out: &mut Output) {
-        let watched = self.special.is_watched();
+        let watched = self.is_watched();
         let pipe_before = if watched { self.begin_watched(now, segment) } else { 0 };
         let news = self.take_sack(now, segment);
         if watched {
@@ -122,14 +123,16 @@ impl Endpoint {
         let floor = segment.ack.max(tx.una);
         for (start, end) in segment.sack_blocks() {
             if start > floor && start < end && end <= tx.nxt {
-                let added = tx.repair.board.sack(start, end);
-                if let Some(flight) = self.special.flight().filter(|_| added > 0) {
-                    flight.on_sack(now, start, end);
-                }
-                if let Some(rack) = tx.rack().filter(|_| added > 0) {
-                    rack.on_sack(start, end);
-                }
-                news += added;
+                let block = Range { start, end };
+                let Repair { board, rack, .. } = &mut *tx.repair;
+                news += board.sack(start, end, |piece| {
+                    if let Some(flight) = self.special.flight() {
+                        flight.on_sack(now, block, piece);
+                    }
+                    if let Some(rack) = rack {
+                        rack.on_sack(block, piece);
+                    }
+                });
             }
         }
         news
@@ -212,7 +215,7 @@ impl Endpoint {
                 }
             }
         }
-        let watched = self.special.is_watched();
+        let watched = self.is_watched();
         let found = watched && self.take_watched(now, segment, pipe_before);
         let follows = self.follows_echo();
         let tx = &mut self.tx;

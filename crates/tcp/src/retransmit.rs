@@ -95,9 +95,9 @@ impl Endpoint {
     pub(crate) fn send_again(&mut self, now: Time, start: u64, end: u64, out: &mut Output) {
         if let Some(flight) = self.special.flight() {
             flight.on_retransmit(now, start, end);
-            if let Some(rack) = self.tx.rack() {
-                rack.on_retransmit(now, start, end);
-            }
+        }
+        if let Some(rack) = self.tx.rack() {
+            rack.on_retransmit(now, start, end);
         }
         self.forget_departures();
         if let Some(undo) = self.tx.undo() {

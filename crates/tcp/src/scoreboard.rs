@@ -4,7 +4,7 @@
 //! been retransmitted. So two edges and the SACKed ranges are the whole state. *pipe* is kept as three sums: bytes
 //! SACKed, bytes lost, bytes retransmitted.
 
-use crate::ranges::RangeSet;
+use crate::ranges::{Range, RangeSet};
 
 /// Duplicate acknowledgements, or SACKed segments above a hole, that mean a loss (RFC 5681, RFC 6675).
 pub(crate) const DUP_THRESH: u64 = 3;
@@ -65,14 +65,15 @@ impl Scoreboard {
     pub fn take_lost(&mut self) -> u64 {
         u64::from(std::mem::take(&mut self.lost_news))
     }
-    /// `start..end` was SACKed; returns how many bytes are new.
-    pub fn sack(&mut self, start: u64, end: u64) -> u64 {
+    /// `start..end` was SACKed: calls `added` with each piece that is new, and returns how many bytes they have.
+    pub fn sack(&mut self, start: u64, end: u64, mut added: impl FnMut(Range)) -> u64 {
         let (lost_edge, retransmitted_edge) = (self.lost_edge, self.retransmitted_edge);
         let (mut news, mut lost, mut retransmitted) = (0, 0, 0);
         self.sacked.insert(start, end, |from, to| {
             news += to - from;
             lost += to.min(lost_edge).saturating_sub(from);
             retransmitted += to.min(retransmitted_edge).saturating_sub(from);
+            added(Range { start: from, end: to });
         });
         self.sacked_bytes += news as u32;
         self.lost_bytes -= lost as u32;
@@ -195,12 +196,12 @@ mod tests {
     #[test]
     fn pipe_is_what_set_pipe_counts() {
         let mut board = Scoreboard::new();
-        assert_eq!(board.sack(1_000, 5_000), 4_000);
+        assert_eq!(board.sack(1_000, 5_000, |_| {}), 4_000);
         board.find_losses(0, 1_000);
         assert_eq!(board.pipe(10_000), 5_000, "four SACKed, one lost, five in flight");
         board.on_retransmit(0, 1_000);
         assert_eq!(board.pipe(10_000), 6_000, "and one sent again");
-        assert_eq!(board.sack(0, 1_000), 1_000);
+        assert_eq!(board.sack(0, 1_000, |_| {}), 1_000);
         assert_eq!(board.pipe(10_000), 5_000, "which has arrived");
         assert_eq!(board.advance(0, 5_000), 0, "all of it was SACKed");
         assert_eq!(board.pipe(5_000), 5_000);

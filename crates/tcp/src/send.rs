@@ -305,7 +305,7 @@ impl Endpoint {
         self.held = false;
         let tx = &mut self.tx;
         self.special.stop_waiting_for_pace();
-        if tx.nxt == tx.stream_end() && tx.phase == Phase::Open && !self.special.is_watched() {
+        if tx.nxt == tx.stream_end() && tx.phase == Phase::Open && !self.is_watched() {
             // A side that only receives ends here.
             return;
         }
@@ -314,7 +314,7 @@ impl Endpoint {
     #[inline(never)]
     fn transmit_waiting(&mut self, now: Time, out: &mut Output) {
         let through = self.transmit_what_may(now, out);
-        if self.special.is_watched() {
+        if self.is_watched() {
             self.note_sent(now, through);
         }
     }
@@ -467,6 +467,7 @@ impl Endpoint {
     /// Sends the next `len` bytes, and the FIN if it follows them.
     #[inline]
     pub(crate) fn send_new(&mut self, now: Time, len: u32, out: &mut Output) {
+        let watched = self.is_watched();
         let tx = &mut self.tx;
         let start = tx.nxt;
         let mut end = start + u64::from(len);
@@ -474,8 +475,10 @@ impl Endpoint {
             end += 1;
         }
         let idle = tx.una == start;
-        if let Some(flight) = self.special.flight() {
-            flight.on_send(now, start, end, idle);
+        if watched {
+            if let Some(flight) = self.special.flight() {
+                flight.on_send(now, start, end, idle);
+            }
             if let Some(rack) = tx.rack() {
                 rack.on_send(now, start, end);
             }

@@ -10,7 +10,7 @@ use units::Time;
 /// Allocated when the first of these is used.
 #[derive(Clone, Debug)]
 pub(crate) struct Special {
-    /// Records of single segments, for a control or RACK.
+    /// Records of single segments, for a control.
     pub flight: Option<Box<Flight>>,
     /// HyStart's state, in a slow start that it watches.
     pub start: Option<Box<StartWatch>>,
@@ -84,9 +84,9 @@ impl Cold<Special> {
             *self = Self::new();
         }
     }
-    /// Whether a control or RACK watches single segments.
+    /// Whether a control watches single segments.
     #[inline]
-    pub fn is_watched(&self) -> bool {
+    pub fn is_recorded(&self) -> bool {
         self.there().is_some_and(|special| special.flight.is_some())
     }
     #[inline]

@@ -18,6 +18,11 @@ impl Sender {
 }
 
 impl Endpoint {
+    /// Whether RACK or a control watches single segments.
+    #[inline]
+    pub(crate) fn is_watched(&self) -> bool {
+        self.tx.repair.there().is_some_and(|repair| repair.rack.is_some()) || self.special.is_recorded()
+    }
     /// Starts an acknowledgement.
     #[inline]
     pub(crate) fn begin_rack(&mut self, now: Time, segment: &Segment) {
