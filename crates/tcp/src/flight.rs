@@ -210,9 +210,11 @@ mod tests {
         for n in 0..4 {
             flight.on_send(ms(n), 1 + n * SIZE, 1 + (n + 1) * SIZE, n == 0);
         }
-        flight.on_sack(ms(50), 1 + 2 * SIZE, 1 + 3 * SIZE);
+        let third = Range { start: 1 + 2 * SIZE, end: 1 + 3 * SIZE };
+        flight.on_sack(ms(50), third, third);
         assert_eq!(flight.take_delivery(None).newly_delivered, SIZE);
-        flight.on_sack(ms(51), 1 + 2 * SIZE, 1 + 4 * SIZE);
+        let fourth = Range { start: third.end, end: third.end + SIZE };
+        flight.on_sack(ms(51), Range { end: fourth.end, ..third }, fourth);
         assert_eq!(flight.take_delivery(None).newly_delivered, SIZE);
         flight.on_retransmit(ms(52), 1, 1 + SIZE);
         flight.on_ack(ms(60), 1 + 4 * SIZE);
