@@ -165,7 +165,7 @@ section! {
         /// Explicit congestion notification (RFC 3168): queues may mark data instead of dropping it.
         ecn: bool = false;
         /// How losses are repaired with SACK.
-        recovery: Recovery = Recovery::Rfc6675;
+        recovery: Recovery = Recovery::Rack;
         /// Proportional rate reduction (RFC 6937): during a recovery the window shrinks to ssthresh in step with
         /// deliveries. Off, it is cut at once. Not with `fall-floyd`, nor with BBR.
         proportional_reduction: bool = true;

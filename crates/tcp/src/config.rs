@@ -8,7 +8,6 @@ use units::{Bytes, Time};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Recovery {
     /// RFC 6675: a segment that IsLost() finds lost has left the network.
-    #[default]
     Rfc6675,
     /// Fall and Floyd, "Simulation-based comparisons of Tahoe, Reno and SACK TCP", CCR 26(3), 1996, section 3.4, as
     /// ns-2's `Sack1`. *pipe* starts at the outstanding data less three segments. A duplicate acknowledgement takes off
@@ -18,6 +17,7 @@ pub enum Recovery {
     FallFloyd,
     /// RACK-TLP (RFC 8985): a loss is found by the time since sending, a lost tail by a probe after two RTTs. The
     /// window is reduced as with RFC 6675.
+    #[default]
     Rack,
 }
 
@@ -168,7 +168,7 @@ impl Default for Config {
             auto_consume: true,
             window_scaling: true,
             sack: true,
-            recovery: Recovery::Rfc6675,
+            recovery: Recovery::Rack,
             proportional_reduction: true,
             reduction_base: ReductionBase::Cwnd,
             undo_spurious: true,

@@ -151,7 +151,12 @@ impl Endpoint {
             // The retransmission timer takes over.
             return;
         }
-        let last = rack.last(full);
+        if tx.room == 0 {
+            // As Linux (`tcp_send_loss_probe`): what would be probed for may still wait in the transmit queue.
+            tx.timer_at = now.saturating_add(self.rtt.rto(&self.config));
+            return;
+        }
+        let last = tx.rack().and_then(|rack| rack.last(full));
         let len = tx.write_end.saturating_sub(nxt).min(full);
         let held = self.cork && tx.push_end < nxt + len && !tx.finishing;
         let fits = nxt < tx.stream_end() && nxt + len <= tx.send_edge(&self.config) && !held;

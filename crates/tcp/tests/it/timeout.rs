@@ -3,7 +3,7 @@
 
 use crate::support::{Fate, Side, Wire, plain};
 use tcp::control::ControlKind;
-use tcp::{Config, Notice, RtoEstimator, RttEstimator, State};
+use tcp::{Config, Notice, Recovery, RtoEstimator, RttEstimator, State};
 use units::Time;
 
 fn config(rto_estimator: RtoEstimator, min_rto: Time) -> Config {
@@ -94,7 +94,9 @@ fn the_default_is_what_a_linux_kernel_says() {
 #[test]
 fn a_delayed_acknowledgement_is_no_timeout_on_a_steady_path() {
     for (rto_estimator, timeouts, segments) in [(RtoEstimator::Linux, 0, 10), (RtoEstimator::Ns2, 1, 1)] {
-        let config = Config { rto_estimator, control: ControlKind::Reno, ..Config::default() };
+        // With RACK a probe would come before a timeout.
+        let recovery = Recovery::Rfc6675;
+        let config = Config { rto_estimator, recovery, control: ControlKind::Reno, ..Config::default() };
         let mut wire = Wire::new(&config, &config, Time::from_ms(90)).established();
         for _ in 0..60 {
             wire.write(Side::Client, 2 * u64::from(wire.client.window().mss));

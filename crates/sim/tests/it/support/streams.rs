@@ -24,10 +24,11 @@ pub fn beside(network: &str, flows: u32, others: &str, ours: &str, more: &str) -
         topology = "dumbbell"
         rate = "1 Gbit/s"
         {network}
-        # As RFC 5681 counts.
+        # As RFC 5681 and RFC 6675 count.
         [tcp]
         control = "sack-reno"
         abc-limit = 1
+        recovery = "rfc6675"
         [[traffic]]
         name = "others"
         kind = "long"

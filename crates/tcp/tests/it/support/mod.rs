@@ -5,7 +5,7 @@ pub mod control;
 
 use std::collections::{BTreeMap, VecDeque};
 use tcp::control::ControlKind;
-use tcp::{Config, Endpoint, Flags, Notice, Output, ReductionBase, RtoEstimator, Segment, StartRule};
+use tcp::{Config, Endpoint, Flags, Notice, Output, Recovery, ReductionBase, RtoEstimator, Segment, StartRule};
 use units::{BitRate, Bytes, Time};
 
 /// Which end a segment comes from, or a call is for.
@@ -280,6 +280,7 @@ pub fn plain() -> Config {
         hystart: StartRule::Off,
         reduction_base: ReductionBase::Flight,
         undo_spurious: false,
+        recovery: Recovery::Rfc6675,
         ..Config::default()
     }
 }
