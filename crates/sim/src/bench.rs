@@ -51,11 +51,12 @@ pub struct Row {
 }
 
 /// The names of the workloads.
-pub const NAMES: [&str; 10] = [
+pub const NAMES: [&str; 11] = [
     "shuffle-8x64MB",
     "shuffle-16x16MB",
     "permutation-1024",
     "incast-short-2000",
+    "long-path",
     "workers-1000",
     "workers-10000",
     "workers-100000",
@@ -65,7 +66,8 @@ pub const NAMES: [&str; 10] = [
 ];
 
 /// The names of those that take seconds, not minutes.
-pub const QUICK: [&str; 9] = [NAMES[0], NAMES[1], NAMES[2], NAMES[3], NAMES[4], NAMES[5], NAMES[6], NAMES[7], NAMES[8]];
+pub const QUICK: [&str; 10] =
+    [NAMES[0], NAMES[1], NAMES[2], NAMES[3], NAMES[4], NAMES[5], NAMES[6], NAMES[7], NAMES[8], NAMES[9]];
 
 /// Runs a workload by its name; none for a name that is not in [`NAMES`].
 pub fn run(name: &str) -> Option<Row> {
@@ -163,6 +165,7 @@ fn run_traffic(name: &str) -> Option<Row> {
         "shuffle-16x16MB" => (shuffle(16, Bytes::from_mb(16)), end, false),
         "permutation-1024" => (permutation(), end, false),
         "incast-short-2000" => (incast_short(2_000, BitRate::from_mbps(100)), Time::from_secs(5), true),
+        "long-path" => (long_path(), Time::from_secs(5), false),
         "incast-short-2000-100s" => (incast_short(2_000, BitRate::from_mbps(100)), Time::from_secs(100), true),
         _ => return None,
     };
@@ -265,6 +268,29 @@ fn permutation() -> WorldSpec {
             stop: None,
             jitter: Time::ZERO,
             tcp: reference_tcp(180),
+            after: None,
+        }],
+        seed: 1,
+        ..WorldSpec::default()
+    }
+}
+
+/// One flow of BBR without end from a host to another: 10 Gbit/s, a round trip of 100 ms, a packet in a thousand lost. The
+/// path holds 86,000 segments, and RACK watches each.
+fn long_path() -> WorldSpec {
+    let link = LinkSpec::new(BitRate::from_gbps(10), Time::from_ms(25)).with_limit(Limit::Bytes(Bytes::from_mb(64)));
+    let tcp = Config { control: ControlKind::Bbr, receive_buffer: Bytes::from_mb(256), ..Config::default() };
+    WorldSpec {
+        topology: Topology::star(2, &link.with_loss(0.001)),
+        traffic: vec![TrafficSpec {
+            name: "long".to_owned(),
+            kind: TrafficKind::Long { flows: 1, bytes: None },
+            from: vec![0],
+            to: vec![1],
+            start: Time::ZERO,
+            stop: None,
+            jitter: Time::ZERO,
+            tcp,
             after: None,
         }],
         seed: 1,
