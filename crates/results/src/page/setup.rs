@@ -201,7 +201,7 @@ fn tcp(scenario: &Scenario) -> String {
         Control::Fast => "FAST",
     };
     let mut options = vec![if tcp.uses_sack() { "SACK" } else { "no SACK" }];
-    options.extend((tcp.recovery == Recovery::Rack).then_some("RACK-TLP"));
+    options.extend((tcp.uses_sack() && tcp.recovery == Recovery::Rack).then_some("RACK-TLP"));
     options.extend((tcp.ecn || tcp.control == Control::Dctcp).then_some("ECN"));
     options.extend(match tcp.hystart {
         HyStart::Linux if tcp.control == Control::Cubic => Some("HyStart"),
