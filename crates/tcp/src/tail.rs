@@ -144,19 +144,15 @@ impl Endpoint {
     fn send_probe(&mut self, now: Time, out: &mut Output) {
         let full = self.full_segment();
         let tx = &mut self.tx;
-        let (una, nxt, open) = (tx.una, tx.nxt, tx.phase == Phase::Open);
+        let (una, nxt, open, room) = (tx.una, tx.nxt, tx.phase == Phase::Open, tx.room);
         let Some(rack) = tx.rack() else { return };
         rack.probe.at = Time::MAX;
-        if una >= nxt || !open || rack.probe.end.is_some() || !rack.probe.sampled {
+        // As Linux (`tcp_send_loss_probe`): what would be probed for may still wait in a full transmit queue.
+        if una >= nxt || !open || rack.probe.end.is_some() || !rack.probe.sampled || room == 0 {
             // The retransmission timer takes over.
             return;
         }
-        if tx.room == 0 {
-            // As Linux (`tcp_send_loss_probe`): what would be probed for may still wait in the transmit queue.
-            tx.timer_at = now.saturating_add(self.rtt.rto(&self.config));
-            return;
-        }
-        let last = tx.rack().and_then(|rack| rack.last(full));
+        let last = rack.last(full);
         let len = tx.write_end.saturating_sub(nxt).min(full);
         let held = self.cork && tx.push_end < nxt + len && !tx.finishing;
         let fits = nxt < tx.stream_end() && nxt + len <= tx.send_edge(&self.config) && !held;
