@@ -275,8 +275,8 @@ fn permutation() -> WorldSpec {
     }
 }
 
-/// One flow of BBR without end from a host to another: 10 Gbit/s, a round trip of 100 ms, a packet in a thousand lost. The
-/// path holds 86,000 segments, and RACK watches each.
+/// One flow of BBR without end from a host to another: 10 Gbit/s, a round trip of 100 ms, a packet in a thousand lost.
+/// The path holds 86,000 segments, and RACK watches each.
 fn long_path() -> WorldSpec {
     let link = LinkSpec::new(BitRate::from_gbps(10), Time::from_ms(25)).with_limit(Limit::Bytes(Bytes::from_mb(64)));
     let tcp = Config { control: ControlKind::Bbr, receive_buffer: Bytes::from_mb(256), ..Config::default() };

@@ -467,3 +467,116 @@ impl Rack {
         self.probe.at = Time::MAX;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const SIZE: u64 = 1000;
+
+    /// Section 6.2, step 5, as the RFC writes it, by a walk over all segments: bytes lost by now, and when the last of
+    /// the others is due.
+    fn walk(rack: &Rack, now: Time, recovering: bool, smoothed: Time) -> (u64, Time) {
+        let allowed = rack.rtt.saturating_add(rack.reordering_window(recovering, smoothed));
+        let (mut lost, mut last, mut from) = (0, None, rack.start);
+        for segment in &rack.segments {
+            if segment.fate == Fate::Flying && (segment.at, segment.end) < rack.newest {
+                let due = segment.at.saturating_add(allowed);
+                if due <= now {
+                    lost += segment.end - from;
+                } else {
+                    last = last.max(Some(due));
+                }
+            }
+            from = segment.end;
+        }
+        (lost, last.unwrap_or(Time::MAX))
+    }
+    /// The first lost segment, by a walk.
+    fn first_lost(rack: &Rack, most: u64) -> Option<(u64, u64)> {
+        let mut from = rack.start;
+        for segment in &rack.segments {
+            if segment.fate == Fate::Lost {
+                return Some((from, segment.end.min(from + most)));
+            }
+            from = segment.end;
+        }
+        None
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
+
+        /// Whatever is sent, lost, split, overtaken, forgiven and reneged on: the queues say what the walk says.
+        #[test]
+        fn the_queues_say_what_a_walk_over_the_window_says(
+            story in prop::collection::vec((0_u8..12, 0_u64..40, 1_u64..8, 1_u64..30), 1..150),
+        ) {
+            let (mut rack, mut board) = (Rack::new(), crate::scoreboard::Scoreboard::new());
+            let (mut now, mut una, mut nxt) = (Time::from_ms(1), 1, 1);
+            let mut recovering = false;
+            for (what, place, many, pause) in story {
+                now += Time::from_ms(pause);
+                let smoothed = Time::from_ms(20);
+                rack.begin(now, None);
+                match what {
+                    0..=3 => for _ in 0..many {
+                        rack.on_send(now, nxt, nxt + SIZE);
+                        nxt += SIZE;
+                    },
+                    // Blocks may begin and end within segments.
+                    4..=6 => {
+                        let start = una + 1 + place * SIZE / 2;
+                        let end = (start + many * SIZE / 2).min(nxt);
+                        if start < end {
+                            let block = Range { start, end };
+                            board.sack(start, end, |news| rack.on_sack(block, news));
+                        }
+                    }
+                    7 => {
+                        let to = (una + place * SIZE / 4).min(nxt);
+                        if to > una {
+                            board.advance(una, to);
+                            rack.on_ack(to);
+                            una = to;
+                        }
+                    }
+                    // A segment of another size than the first time cuts what was sent.
+                    8 => for _ in 0..many {
+                        let most = SIZE - place * 10;
+                        prop_assert_eq!(rack.next_lost(most), first_lost(&rack, most));
+                        let Some((start, end)) = rack.next_lost(most) else { break };
+                        rack.on_retransmit(now, start, end);
+                    },
+                    9 => if let Some((start, end)) = rack.last(SIZE - place * 10).filter(|_| nxt > una) {
+                        rack.on_retransmit(now, start, end);
+                    },
+                    10 => {
+                        rack.mark_overdue(now, many > 6, smoothed);
+                        recovering = true;
+                    }
+                    _ => match many {
+                        1 => rack.forget_losses(),
+                        2 => {
+                            board.forget_sacked();
+                            rack.forget_arrived();
+                        }
+                        3 => rack.adapt(una, nxt),
+                        _ => recovering = !recovering,
+                    },
+                }
+                let expected = walk(&rack, now, recovering, smoothed);
+                let found = rack.find_losses(now, recovering, smoothed);
+                prop_assert_eq!((found, rack.reorder_at), expected);
+                let length = |fate: Fate| {
+                    let starts = std::iter::once(rack.start).chain(rack.segments.iter().map(|segment| segment.end));
+                    let mut of = rack.segments.iter().zip(starts).filter(|(segment, _)| segment.fate == fate);
+                    of.by_ref().map(|(segment, from)| segment.end - from).sum::<u64>()
+                };
+                prop_assert_eq!(rack.flying(), length(Fate::Flying));
+                prop_assert_eq!(rack.has_lost(), length(Fate::Lost) > 0);
+            }
+        }
+    }
+}

@@ -467,7 +467,6 @@ impl Endpoint {
     /// Sends the next `len` bytes, and the FIN if it follows them.
     #[inline]
     pub(crate) fn send_new(&mut self, now: Time, len: u32, out: &mut Output) {
-        let watched = self.is_watched();
         let tx = &mut self.tx;
         let start = tx.nxt;
         let mut end = start + u64::from(len);
@@ -475,13 +474,11 @@ impl Endpoint {
             end += 1;
         }
         let idle = tx.una == start;
-        if watched {
-            if let Some(flight) = self.special.flight() {
-                flight.on_send(now, start, end, idle);
-            }
-            if let Some(rack) = tx.rack() {
-                rack.on_send(now, start, end);
-            }
+        if let Some(flight) = self.special.flight() {
+            flight.on_send(now, start, end, idle);
+        }
+        if let Some(rack) = tx.rack() {
+            rack.on_send(now, start, end);
         }
         if tx.window.slow_start() && self.config.hystart != StartRule::Off {
             self.note_departure(now, start, end);

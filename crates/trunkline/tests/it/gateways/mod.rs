@@ -289,10 +289,10 @@ impl Drop for Pair {
             let text = self.text(log);
             let lines = text.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
             for process in lines.filter_map(|line| line["process"].as_u64()) {
-                // By now the number may be another process's.
+                // By now the number may be another process's; one that has ended has no command line.
                 let is_gateway = fs::read(format!("/proc/{process}/cmdline"))
                     .is_ok_and(|line| line.split(|byte| *byte == 0).nth(1) == Some(b"jet"));
-                if is_gateway && is_alive(process as u32) {
+                if is_gateway {
                     signal(process as u32, "KILL");
                 }
             }
