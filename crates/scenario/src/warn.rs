@@ -4,7 +4,8 @@ use super::check::Check;
 use super::problem::Problems;
 use super::tree::{Tree, Value};
 use super::{
-    Control, Disk, DiskRole, Fidelity, Generation, Job, JobCodec, Node, Packing, PackingKind, RaidLevel, Scenario, Tcp,
+    Control, Disk, DiskRole, Fidelity, Generation, Job, JobCodec, Node, Packing, PackingKind, RaidLevel, Recovery,
+    Scenario, Tcp,
 };
 use units::{Quantity, Time};
 
@@ -57,6 +58,7 @@ pub(super) fn warn(scenario: &Scenario, tree: &Tree, warnings: &mut Problems) {
         }
     }
     check.ignored_sack();
+    check.rack_without_sack();
     check.slow_start_at_ssthresh();
     check.no_failing_disk();
     check.idle_chores();
@@ -116,6 +118,15 @@ impl Check<'_> {
             let (verb, other) = if forced { ("on", "newreno") } else { ("off", "sack-reno") };
             let message = format!("control {} turns SACK {verb}, whatever `sack` says", control.word());
             self.says("tcp.sack", message, format!("leave `sack` out, or `control = \"{other}\"`"));
+        }
+    }
+
+    /// RACK learns from SACK what has arrived.
+    fn rack_without_sack(&mut self) {
+        let tcp = &self.scenario.tcp;
+        if self.tree.get("tcp.recovery").is_some() && tcp.recovery == Recovery::Rack && !tcp.uses_sack() {
+            let message = "it has no effect without SACK: losses are repaired as by NewReno (RFC 6582)";
+            self.says("tcp.recovery", message, "leave it out, or take a control that leaves SACK on, as `sack-reno`");
         }
     }
 

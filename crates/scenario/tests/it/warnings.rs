@@ -12,6 +12,8 @@ fn what_goes_against_expectation_is_said_with_its_place() {
         ("[[tcp.node]]\nmin-rto = \"10 ms\"\n[job]", "2:11", "below the 40 ms"),
         ("[tcp]\nsack = true\ncontrol = \"newreno\"\n[job]", "2:8", "control newreno turns SACK off"),
         ("[tcp]\nsack = false\ncontrol = \"sack-reno\"\n[job]", "2:8", "control sack-reno turns SACK on"),
+        ("[tcp]\ncontrol = \"newreno\"\nrecovery = \"rack\"\n[job]", "3:12", "no effect without SACK"),
+        ("[tcp]\nsack = false\nrecovery = \"rack\"\n[job]", "3:12", "no effect without SACK"),
         ("[job]\nmap-compression-ratio = 0.3", "2:25", "no effect without a codec in `map-compression`"),
         ("[job]\nworkload = \"teragen\"\ninput-format = \"text\"", "3:16", "no effect: the job makes its input"),
         (
@@ -96,6 +98,7 @@ fn what_goes_against_expectation_is_said_with_its_place() {
         "[tcp]\nmin-rto = \"10 ms\"\ndelayed-ack = false\n[job]",
         "[tcp]\nsack = false\ncontrol = \"newreno\"\n[job]",
         "[tcp]\nsack = false\n[job]",
+        "[tcp]\nsack = false\nrecovery = \"fall-floyd\"\n[job]",
         "[node]\ndisk = { failure-rate = 1, array = { members = 4, replace = \"100 h\" } }\n[job]",
         "[node]\ndisk = { failure-rate = 0.5 }\n[hdfs]\nrepair = \"400 h\"\n[job]",
         "[node]\ndisk = { failure-rate = 9 }\n[hdfs]\nrepair = \"4000 h\"\nreplication = 1\n[job]",
