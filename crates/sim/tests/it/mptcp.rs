@@ -210,7 +210,7 @@ fn one_full_queue_is_shared_as_windows_that_swing_have_it() {
         queue = { limit = "67 packets" }"#;
         let ours = format!("kind = \"mptcp\"\nstripe = {{ streams = 2, coupling = \"{coupling}\" }}");
         let more = format!("seed = {seed}\nuntil = \"200 s\"\nwarm-up = \"20 s\"");
-        let result = beside(network, 4, "jitter = \"1 s\"", &ours, &more);
+        let result = beside(network, 4, "jitter = \"1 s\"", &ours, &more, &[]);
         let of = |name| traffic(&result, name).goodput_warm.as_bps() as f64;
         assert_eq!(traffic(&result, "ours").kind, "mptcp");
         4.0 * of("ours") / of("others")

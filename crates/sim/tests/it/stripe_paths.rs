@@ -122,7 +122,7 @@ fn ten_others_keep_what_the_policy_leaves_them() {
         queue = { limit = "516 packets" }"#;
     let others = |ours: &str| {
         let ours = format!("start = \"5 s\"\n{ours}");
-        let result = beside(network, 10, "jitter = \"1 s\"", &ours, "until = \"65 s\"\nwarm-up = \"15 s\"");
+        let result = beside(network, 10, "jitter = \"1 s\"", &ours, "until = \"65 s\"\nwarm-up = \"15 s\"", &[]);
         traffic(&result, "others").goodput_warm.as_bps() as f64
     };
     let beside_tcp = others("kind = \"long\"");

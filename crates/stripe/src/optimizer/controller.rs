@@ -7,6 +7,7 @@
 //! number or of the path's capacity.
 
 use super::MOST_STREAMS;
+use super::losses::Losses;
 use super::observed::{Observed, Totals};
 use super::reason::Reason;
 use units::{BitRate, Time};
@@ -49,7 +50,7 @@ const MEASURED: u32 = 2;
 /// Growth factor while windows are the limit. New streams need about ten round trips to fill their windows, however
 /// many they are.
 const WIDER: u32 = 4;
-/// Epochs that are not counted because streams are in slow start, at most.
+/// Epochs that are not counted because streams are in slow start, or because some are missing, at most.
 const STARTING: u32 = 10;
 /// A model is asked if, by it, the present streams carry less than this part of the highest delivery rate.
 const MODEL_CARRIES: f64 = 0.85;
@@ -68,25 +69,6 @@ const LONGEST_HOLD: u32 = 32;
 const GAINING: f64 = 1.1;
 /// Below the first number fewer streams must carry this part of what more streams carried.
 const DEAR: f64 = 0.95;
-/// Loss rates below this count as none: one segment in 50,000.
-const NO_LOSS: f64 = 2e-5;
-
-/// Losses of so many segments.
-#[derive(Clone, Copy, Debug, Default)]
-struct Losses {
-    lost: f64,
-    sent: f64,
-}
-
-impl Losses {
-    /// Whether `now` has lost more than `factor` times as often as this, by more than two standard deviations of a
-    /// Poisson count. This count is taken at one loss more than was seen, so that few segments prove nothing.
-    fn exceeded_by(self, now: Self, factor: f64) -> bool {
-        let usual = ((self.lost + 1.0) / self.sent.max(1.0)).max(NO_LOSS);
-        let expected = factor * usual * now.sent;
-        now.lost - expected > 2.0 * (expected + 1.0).sqrt()
-    }
-}
 
 /// State of the search.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -160,6 +142,8 @@ pub struct Controller {
     epoch: Epoch,
     /// Epochs not counted because streams were in slow start.
     started: u32,
+    /// Epochs not counted because streams were missing.
+    missing: u32,
     /// The highest delivery rate when a model was last asked.
     modelled: f64,
     /// Epochs since the number changed, the rates of those that count, and their losses.
@@ -187,6 +171,7 @@ impl Controller {
             observed: Observed::default(),
             epoch: Epoch::default(),
             started: 0,
+            missing: 0,
             modelled: 0.0,
             epochs: 0,
             rates: Vec::new(),
@@ -227,7 +212,7 @@ impl Controller {
     }
     /// The rate of random losses, once there are enough to estimate it.
     pub fn loss(&self) -> Option<f64> {
-        self.observed.loss()
+        self.observed.random().map(Losses::rate)
     }
 
     /// A round trip is over; `streams` is how many are used. Returns whether the number has changed.
@@ -286,7 +271,14 @@ impl Controller {
             return;
         }
         if streams != self.target {
-            // Streams are still being opened, or could not be.
+            // Streams are still being opened, or cannot be: then what there is is tried.
+            self.missing += 1;
+            if let Phase::Try { from, .. } = self.phase
+                && self.missing > STARTING
+                && streams > from
+            {
+                self.change(streams, self.reason);
+            }
             return;
         }
         if epoch.most(epoch.starting) && self.started < STARTING {
@@ -332,6 +324,7 @@ impl Controller {
         };
         if number > self.target {
             self.modelled = most;
+            self.expect_random();
             self.change(number, Reason::Modelled);
             self.phase = Phase::Try { from, rate, step: Step::Modelled };
         }
@@ -469,6 +462,14 @@ impl Controller {
             self.usual.sent = self.usual.sent * 0.75 + self.losses.sent;
         }
     }
+    /// What a model takes for chance is usual, also where the first epochs have not seen it: more streams lose as often
+    /// as few.
+    fn expect_random(&mut self) {
+        let more = |random: &Losses| random.lost * self.usual.sent >= self.usual.lost * random.sent;
+        if let Some(random) = self.observed.random().filter(more) {
+            self.usual = random;
+        }
+    }
     fn change(&mut self, number: u32, reason: Reason) {
         self.reason = reason;
         let number = number.clamp(1, self.limits.most);
@@ -478,7 +479,7 @@ impl Controller {
         }
     }
     fn restart(&mut self) {
-        (self.epoch, self.started) = (Epoch::default(), 0);
+        (self.epoch, self.started, self.missing) = (Epoch::default(), 0, 0);
         self.epochs = 0;
         self.alarms = 0;
         self.rates.clear();

@@ -3,6 +3,7 @@
 mod controller;
 mod enumerator;
 mod fits;
+mod losses;
 mod models;
 mod observed;
 mod reason;
@@ -11,9 +12,10 @@ mod tuner;
 pub use controller::{Controller, Limits, Policy};
 pub use enumerator::Enumerator;
 pub use fits::{FullSecondOrder, PartialSecondOrder};
+pub(crate) use losses::FEW;
 pub use models::{LossFit, Path, best_number, hacker, streams_to_fill};
 pub(crate) use observed::has_queue;
-pub use observed::{Law, Scattered, Totals};
+pub use observed::{Law, Totals};
 pub use reason::Reason;
 pub use tuner::Tuner;
 

@@ -2,6 +2,7 @@
 //! the path.
 
 use super::Path;
+use super::losses::{Chance, FEW, Losses};
 use units::{Bytes, Time};
 
 /// The response function of a stream's congestion control.
@@ -18,27 +19,17 @@ pub enum Law {
     Cubic,
 }
 
-/// Random losses, apart from those of a queue that overflows. A queue drops many segments at a time, chance few: only
-/// round trips of streams with at most three losses count.
-#[derive(Clone, Copy, PartialEq, Default, Debug)]
-pub struct Scattered {
-    /// Segments sent in these round trips.
-    pub sent: u64,
-    /// Round trips with a loss.
-    pub losses: u64,
-}
-
 /// Cumulative counters and present measurements of all streams together.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Totals {
-    /// Payload that has arrived.
+    /// Payload that streams have brought, each in its own order.
     pub delivered: u64,
     /// Segments sent, retransmissions included.
     pub sent: u64,
     /// Segments retransmitted.
     pub lost: u64,
-    /// Segments and losses of the round trips in which a stream lost at most a few.
-    pub scattered: Scattered,
+    /// The most segments that one stream has retransmitted since the last call.
+    pub lost_most: u64,
     /// Smoothed round-trip time, the streams' mean, now.
     pub rtt: Time,
     /// Mean over the streams of the least round-trip time measured on their paths; zero where it is not known.
@@ -57,11 +48,6 @@ pub struct Totals {
     pub idle: bool,
 }
 
-/// Fewest losses from which a loss rate is estimated.
-const ENOUGH_LOSSES: f64 = 8.0;
-/// Beyond either of these counts both are halved, so that the estimate follows a changing path.
-const REMEMBERED_LOSSES: f64 = 64.0;
-const REMEMBERED_SEGMENTS: f64 = 1e6;
 /// Period in round trips over which the highest rate is remembered, together with the period before.
 const MOST_OF: u32 = 64;
 /// Round trips over which a rate is measured.
@@ -84,9 +70,7 @@ pub(super) struct Observed {
     /// Whether there was a queue in these periods.
     full: [bool; 2],
     rounds: u32,
-    /// Random losses, and the segments among which they were counted.
-    losses: f64,
-    segments: f64,
+    chance: Chance,
     /// There is a queue on the path, of our own streams or of others.
     pub queued: bool,
 }
@@ -106,13 +90,9 @@ impl Observed {
         self.full[0] |= queued;
         // The losses of a queue are retransmitted a round trip later: the round trip after a queue does not count
         // either.
-        if !std::mem::replace(&mut self.queued, queued) && !queued {
-            self.segments += now.scattered.sent.saturating_sub(before.scattered.sent) as f64;
-            self.losses += now.scattered.losses.saturating_sub(before.scattered.losses) as f64;
-            if self.losses > REMEMBERED_LOSSES || self.segments > REMEMBERED_SEGMENTS {
-                (self.losses, self.segments) = (self.losses / 2.0, self.segments / 2.0);
-            }
-        }
+        let counts = !std::mem::replace(&mut self.queued, queued) && !queued;
+        let (sent, lost) = (now.sent.saturating_sub(before.sent), now.lost.saturating_sub(before.lost));
+        self.chance.add(sent, lost, counts && now.lost_most <= FEW);
     }
     /// The highest recent delivery rate, in bit/s.
     pub fn most(&self) -> f64 {
@@ -122,13 +102,13 @@ impl Observed {
     pub fn was_full(&self) -> bool {
         self.full[0] || self.full[1]
     }
-    /// The rate of random losses, once there are enough to estimate it.
-    pub fn loss(&self) -> Option<f64> {
-        (self.losses >= ENOUGH_LOSSES).then(|| self.losses / self.segments)
+    /// Random losses, once there are enough to estimate their rate.
+    pub fn random(&self) -> Option<Losses> {
+        self.chance.losses()
     }
     /// The rate of one stream at these losses, by the model of its control, in bit/s.
     pub fn stream(&self, totals: &Totals) -> Option<f64> {
-        let loss = self.loss()?;
+        let loss = self.random()?.rate();
         let rtt = if totals.rtt_min > Time::ZERO { totals.rtt_min } else { totals.rtt };
         let path = Path { mss: totals.mss, rtt, loss, rto: rtt, window: Bytes::new(u64::MAX), per_ack: 1.0 };
         match totals.law {
@@ -137,45 +117,5 @@ impl Observed {
             Law::Reno => Some(path.mathis()),
             Law::Cubic => Some(path.cubic()),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The loss rate after round trips with so many losses among so many segments.
-    fn loss(rounds: &[(u64, u64)]) -> Option<f64> {
-        let (mut observed, mut before) = (Observed::default(), Totals::default());
-        for (losses, sent) in rounds {
-            let mut now = before;
-            now.scattered.losses += losses;
-            now.scattered.sent += sent;
-            observed.add(&before, &now, 0.0);
-            before = now;
-        }
-        observed.loss()
-    }
-
-    /// Each count is halved alone. Otherwise the estimates were 100 of 280,000, and 20 of 1,300,000.
-    #[test]
-    fn old_losses_count_half() {
-        // 80 of 80,000 become 40 of 40,000. With 20 of 200,000 these are 60 of 240,000.
-        assert_eq!(loss(&[(80, 80_000), (20, 200_000)]), Some(60.0 / 240_000.0));
-        // 20 of 1,200,000 become 10 of 600,000. With 10 of 100,000 these are 20 of 700,000.
-        assert_eq!(loss(&[(20, 1_200_000), (10, 100_000)]), Some(20.0 / 700_000.0));
-    }
-
-    /// 64 losses and 1,000,000 segments are not beyond the limits.
-    #[test]
-    fn at_the_limits_nothing_is_halved() {
-        assert_eq!(loss(&[(64, 64_000), (0, 64_000)]), Some(64.0 / 128_000.0));
-        assert_eq!(loss(&[(10, 1_000_000), (10, 0)]), Some(20.0 / 1_000_000.0));
-    }
-
-    #[test]
-    fn seven_losses_are_not_enough() {
-        assert_eq!(loss(&[(7, 10_000)]), None);
-        assert_eq!(loss(&[(8, 10_000)]), Some(8.0 / 10_000.0));
     }
 }

@@ -53,9 +53,9 @@ impl Session {
             self.rest();
         }
         if !self.states.is_empty() && self.tuning.tuner.deadline() <= now {
-            let (queued, losses) = (self.streams.have_queues(), self.tuning.scattered_losses());
+            let queued = self.streams.have_queues();
             let app_limited = self.tuning.on_round(now, &mut self.states, &self.streams);
-            if self.tuning.scattered_losses() > losses && !queued {
+            if self.tuning.has_lost_few() && !queued {
                 self.streams.on_random_loss(now);
             }
             self.streams.on_round(app_limited);

@@ -1,7 +1,7 @@
 //! Measurements of all streams together, for the tuner.
 
 use super::stream_state::{Gauge, StreamState};
-use crate::optimizer::{Law, Path, Scattered, Totals, Tuner};
+use crate::optimizer::{FEW, Law, Path, Totals, Tuner};
 use crate::streams::{StreamId, Streams};
 use std::collections::BTreeMap;
 use std::ops::{Add, Sub};
@@ -67,15 +67,12 @@ pub(super) enum Waiting {
 const PART: f64 = 0.5;
 /// Round-trip time while none is known.
 const UNKNOWN_RTT: Time = Time::from_ms(100);
-/// Losses of a stream in a round trip up to which they count as random, and not as those of a queue that overflowed.
-const FEW: u64 = 3;
 /// Growth of the window per round trip from which on a stream in slow start counts as growing.
 const GROWTH: f64 = 1.1;
 
 /// Counters of a stream at the end of the last round trip.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Seen {
-    sent: u64,
     lost: u64,
     window: u64,
 }
@@ -94,8 +91,8 @@ pub(super) struct Tuning {
     since: Time,
     idle: Time,
     withheld: Time,
-    /// Segments of streams that lost few in a round trip, and the round trips with such losses.
-    scattered: Scattered,
+    /// Some stream has lost segments in the last round trip, but not more than a few.
+    lost_few: bool,
 }
 
 impl Tuning {
@@ -109,7 +106,7 @@ impl Tuning {
             since: now,
             idle: Time::ZERO,
             withheld: Time::ZERO,
-            scattered: Scattered::default(),
+            lost_few: false,
         }
     }
     /// Notes what is waited for from now on.
@@ -136,15 +133,16 @@ impl Tuning {
         states.fold(self.gone, |sum, state| sum + state.gauge.census)
     }
 
-    /// Round trips in which streams lost a few segments, since the session began.
-    pub fn scattered_losses(&self) -> u64 {
-        self.scattered.losses
+    /// Whether a stream has lost a few segments in the last round trip.
+    pub fn has_lost_few(&self) -> bool {
+        self.lost_few
     }
     /// Ends a round trip. Returns whether the session was application-limited for most of it.
     pub fn on_round(&mut self, now: Time, states: &mut BTreeMap<StreamId, StreamState>, streams: &Streams) -> bool {
         let census = self.census(states.values());
         let since = census - self.last;
         let mut sums = Sums::default();
+        self.lost_few = false;
         let floors = streams.floors();
         for stream in streams.iter().filter(|stream| stream.is_used()) {
             let Some(state) = states.get_mut(&stream.id()) else { continue };
@@ -158,7 +156,7 @@ impl Tuning {
             delivered: census.delivered,
             sent: census.sent,
             lost: census.lost,
-            scattered: self.scattered,
+            lost_most: sums.lost_most,
             rtt: sums.mean(sums.rtt),
             rtt_min: sums.mean(sums.rtt_min),
             mss: Bytes::new(sums.mss),
@@ -183,14 +181,12 @@ impl Tuning {
         totals.idle
     }
     fn look_at(&mut self, state: &mut StreamState, sums: &mut Sums) {
-        let Census { sent, lost, .. } = state.gauge.census;
+        let lost = state.gauge.census.lost;
         let window = state.gauge.window;
-        let before = std::mem::replace(&mut state.seen, Seen { sent, lost, window });
+        let before = std::mem::replace(&mut state.seen, Seen { lost, window });
         let lost = lost.saturating_sub(before.lost);
-        if lost <= FEW {
-            self.scattered.sent += sent.saturating_sub(before.sent);
-            self.scattered.losses += u64::from(lost > 0);
-        }
+        sums.lost_most = sums.lost_most.max(lost);
+        self.lost_few |= (1..=FEW).contains(&lost);
         let grows = state.gauge.starting && window as f64 > GROWTH * before.window as f64;
         sums.starting += u32::from(grows && !state.gauge.starved);
         sums.starved += u32::from(state.gauge.starved);
@@ -203,6 +199,7 @@ struct Sums {
     count: u32,
     starting: u32,
     starved: u32,
+    lost_most: u64,
     rtt: Time,
     rtt_min: Time,
     rto: Time,

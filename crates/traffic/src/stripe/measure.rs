@@ -1,6 +1,6 @@
 //! Measurements of a session's streams, the tuning of their number, and results.
 
-use super::{ENDS, Segments, Session, TcpStream, World};
+use super::{Census, ENDS, Session, TcpStream, World};
 use ::stripe::optimizer::{Law, Path, Totals};
 use ::stripe::{Health, Measured, Scheduler, Stream, StreamId};
 use results::{StreamOutcome, StripeOutcome};
@@ -11,8 +11,6 @@ use units::{BitRate, Bytes, Time};
 
 /// Assumed round-trip time of a stream without a measurement.
 const UNKNOWN_RTT: Time = Time::from_ms(100);
-/// Losses in a round trip up to which they count as random: a queue that overflows drops more.
-const FEW: u64 = 3;
 
 impl Session {
     // === Measurements ===
@@ -46,7 +44,11 @@ impl Session {
             && let Some(endpoint) = world.net.endpoint(tcp_stream.handle, End::Client)
         {
             let counters = endpoint.counters();
-            tcp_stream.segments = Segments { sent: counters.segments_sent, retransmitted: counters.retransmissions };
+            tcp_stream.census = Census {
+                acknowledged: endpoint.acknowledged(),
+                sent: counters.segments_sent,
+                retransmitted: counters.retransmissions,
+            };
             let losses = u64::from(counters.fast_recoveries) + u64::from(counters.timeouts);
             if losses > tcp_stream.losses {
                 tcp_stream.losses = losses;
@@ -86,14 +88,15 @@ impl Session {
     /// Feeds the tuner at the end of a round trip.
     pub(super) fn tune(&mut self, world: &World) {
         let now = world.net.now;
-        let mut totals = Totals { delivered: self.sides[1].connection.readable().end, ..Totals::default() };
-        (totals.sent, totals.lost) = (self.segments.sent, self.segments.retransmitted);
+        let Census { acknowledged: delivered, sent, retransmitted: lost } = self.census;
+        let mut totals = Totals { delivered, sent, lost, ..Totals::default() };
         let (mut count, mut limited, mut starting, mut rtt, mut rtt_min) = (0, 0, 0, Time::ZERO, Time::ZERO);
         let (mut path, mut windows) = (None, 0);
         let floors = self.floors(world);
         for (id, tcp_stream) in self.tcp_streams.iter_mut().filter(|(_, tcp_stream)| tcp_stream.connected) {
-            totals.sent += tcp_stream.segments.sent;
-            totals.lost += tcp_stream.segments.retransmitted;
+            totals.delivered += tcp_stream.census.acknowledged;
+            totals.sent += tcp_stream.census.sent;
+            totals.lost += tcp_stream.census.retransmitted;
             let Some(endpoint) = world.net.endpoint(tcp_stream.handle, End::Client) else { continue };
             if !self.sides[0].streams.get(StreamId(*id)).is_some_and(Stream::is_used) {
                 continue;
@@ -101,13 +104,10 @@ impl Session {
             let offered = endpoint.peer_window_end().saturating_sub(endpoint.acknowledged());
             let window = offered.min(self.spec.send_buffer.get());
             let cwnd = endpoint.window().cwnd;
-            let before = std::mem::replace(&mut tcp_stream.segments_before, tcp_stream.segments);
+            let before = std::mem::replace(&mut tcp_stream.census_before, tcp_stream.census);
             let window_before = std::mem::replace(&mut tcp_stream.window_before, cwnd);
-            let lost = tcp_stream.segments.retransmitted - before.retransmitted;
-            if lost <= FEW {
-                self.scattered.sent += tcp_stream.segments.sent - before.sent;
-                self.scattered.losses += u64::from(lost > 0);
-            }
+            let lost = tcp_stream.census.retransmitted - before.retransmitted;
+            totals.lost_most = totals.lost_most.max(lost);
             count += 1;
             limited += u32::from(cwnd >= window);
             starting += u32::from(endpoint.window().slow_start() && cwnd as f64 > 1.1 * window_before as f64);
@@ -120,7 +120,6 @@ impl Session {
         let mean = |sum: Time| if count > 0 { sum / u64::from(count) } else { UNKNOWN_RTT };
         totals.rtt = mean(rtt);
         totals.rtt_min = mean(rtt_min);
-        totals.scattered = self.scattered;
         totals.starting = starting * 4 > count;
         totals.window_limited = limited * 2 > count;
         let waiting = self.sides[0].connection.waiting();

@@ -10,7 +10,7 @@ mod tuner;
 
 use super::state::{Kind, State};
 use super::{FlowIndex, Flows, Net};
-use ::stripe::optimizer::{Policy, Scattered, Tuner};
+use ::stripe::optimizer::{Policy, Tuner};
 use ::stripe::wire::Frame;
 use ::stripe::{Config, Connection, Output, StreamId, Streams};
 use net::VertexId;
@@ -67,9 +67,10 @@ struct Side {
     streams: Streams,
 }
 
-/// Segments that a client has sent.
+/// Counters of a client's TCP: bytes acknowledged, segments sent.
 #[derive(Clone, Copy, Default, Debug)]
-struct Segments {
+struct Census {
+    acknowledged: u64,
     sent: u64,
     retransmitted: u64,
 }
@@ -83,9 +84,9 @@ struct TcpStream {
     in_flight: [VecDeque<Frame>; 2],
     /// Payload that it has brought to the server, duplicates included.
     delivered: u64,
-    segments: Segments,
-    /// Its segments and its congestion window one round trip ago.
-    segments_before: Segments,
+    census: Census,
+    /// Its counters and its congestion window one round trip ago.
+    census_before: Census,
     window_before: u64,
     /// Loss events of its sender; bytes acknowledged at the last one, and between the last two.
     losses: u64,
@@ -111,9 +112,8 @@ struct Session {
     running: bool,
     redial_at: Time,
     armed: Time,
-    /// Segments of streams that are gone.
-    segments: Segments,
-    scattered: Scattered,
+    /// Counters of streams that are gone.
+    census: Census,
     numbers: Vec<StreamCountAt>,
     gone: Vec<StreamOutcome>,
     /// Out-of-order bytes at the receiver: now, since when, integral over time (byte seconds), maximum.

@@ -1,8 +1,8 @@
 //! A session: its streams come and go, its frames travel, its timer fires.
 
-use super::{ENDS, Segments, Session, Side, StripeSpec, TcpStream, World, tuner};
+use super::{Census, ENDS, Session, Side, StripeSpec, TcpStream, World, tuner};
 use crate::{ENDLESS, Flow, FlowIndex, SESSION};
-use ::stripe::optimizer::{Reason, Scattered};
+use ::stripe::optimizer::Reason;
 use ::stripe::wire::{Data, Frame, Hello};
 use ::stripe::{Config, Connection, Notice, Output, StreamId, Streams};
 use results::StreamCountAt;
@@ -28,8 +28,7 @@ impl Session {
             running: false,
             redial_at: Time::MAX,
             armed: Time::MAX,
-            segments: Segments::default(),
-            scattered: Scattered::default(),
+            census: Census::default(),
             numbers: Vec::new(),
             gone: Vec::new(),
             held: 0,
@@ -103,8 +102,8 @@ impl Session {
             path,
             in_flight: Default::default(),
             delivered: 0,
-            segments: Segments::default(),
-            segments_before: Segments::default(),
+            census: Census::default(),
+            census_before: Census::default(),
             window_before: 0,
             losses: 0,
             acknowledged_at_loss: 0,
@@ -161,8 +160,9 @@ impl Session {
         }
         self.sides[0].streams.rest_beyond(self.tuner.target());
         if gone && let Some(tcp_stream) = self.tcp_streams.remove(&stream) {
-            self.segments.sent += tcp_stream.segments.sent;
-            self.segments.retransmitted += tcp_stream.segments.retransmitted;
+            self.census.acknowledged += tcp_stream.census.acknowledged;
+            self.census.sent += tcp_stream.census.sent;
+            self.census.retransmitted += tcp_stream.census.retransmitted;
             self.gone.push(tcp_stream.outcome(stream));
             if self.running && !tcp_stream.closing {
                 self.redial_at = self.redial_at.min(now + REDIAL);

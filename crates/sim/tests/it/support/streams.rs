@@ -5,7 +5,13 @@ use std::ops::ControlFlow;
 
 /// What a scenario leaves.
 pub fn run(text: &str) -> RunResult {
-    let scenario = sim::parse("test.toml", text, &[]).unwrap_or_else(|error| panic!("{error}"));
+    run_with(text, &[])
+}
+
+/// What a scenario leaves with these keys set otherwise.
+fn run_with(text: &str, set: &[&str]) -> RunResult {
+    let set: Vec<String> = set.iter().map(|set| (*set).to_owned()).collect();
+    let scenario = sim::parse("test.toml", text, &set).unwrap_or_else(|error| panic!("{error}"));
     sim::run(&scenario, &mut |_| ControlFlow::Continue(())).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -14,9 +20,10 @@ pub fn traffic<'a>(result: &'a RunResult, name: &str) -> &'a TrafficOutcome {
     result.traffic.iter().find(|traffic| traffic.name == name).expect("a traffic of this name")
 }
 
-/// `flows` TCP flows, "others", and a byte stream, "ours" (its keys in `ours`), through one queue of a dumbbell.
-pub fn beside(network: &str, flows: u32, others: &str, ours: &str, more: &str) -> RunResult {
-    run(&format!(
+/// `flows` TCP flows, "others", and a byte stream, "ours" (its keys in `ours`), through one queue of a dumbbell, with keys
+/// of TCP `set` otherwise than by RFC 5681 and RFC 6675.
+pub fn beside(network: &str, flows: u32, others: &str, ours: &str, more: &str, set: &[&str]) -> RunResult {
+    let text = format!(
         r#"
         [cluster]
         workers = 2
@@ -42,5 +49,6 @@ pub fn beside(network: &str, flows: u32, others: &str, ours: &str, more: &str) -
         [run]
         {more}
         "#
-    ))
+    );
+    run_with(&text, set)
 }
