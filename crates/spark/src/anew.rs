@@ -102,6 +102,7 @@ impl Spark {
         }
         (self.job, self.turns, self.reviving) = (0, 0, false);
         self.failed.clear();
+        self.end_all_exclusions(now);
         self.unschedulable.clear();
         self.wanted_for.clear();
         (self.held, self.health, self.target) = (Held::default(), Health::default(), Self::target_of(&self.config));

@@ -104,6 +104,7 @@ impl Spark {
             }
             (stage.is_active, stage.is_needed, stage.set) = (false, false, None);
             self.failed.remove(&number);
+            self.end_exclusions_of(platform.ctx.now, number);
         }
         for id in 0..self.tasks.len() {
             let record = self.tasks[id].record;

@@ -53,6 +53,8 @@ pub use config::{
     Coalesce, Config, Failing, Failure, JobSpec, Level, Listed, Moment, Place, Skew, Speculation, StageSpec, TaskSpec,
 };
 pub use exclusion::Exclusion;
-pub use record::{Exchange, ExecutorRecord, JobRecord, StageRecord, TaskEnd, TaskRecord};
+pub use record::{
+    Exchange, ExclusionRecord, ExecutorRecord, JobRecord, StageRecord, TaskEnd, TaskRecord, WantedRecord,
+};
 pub use task_set::Locality;
 pub use yarn::OnYarn;

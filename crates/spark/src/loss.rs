@@ -206,6 +206,7 @@ impl Spark {
                 platform.ctx.drive_timer(platform.ctx.now + RESUBMIT, errand);
             }
             self.failed.insert(number);
+            self.end_exclusions_of(platform.ctx.now, number);
         }
         self.offer(platform, vec![executor], false);
     }

@@ -136,6 +136,21 @@ fn a_bad_host_loses_one_executor_after_the_other_and_is_excluded() {
     let another = *executors.last().expect("two");
     near(app.executors[another].registered.expect("it came").as_secs_f64(), 4.0, 0.02);
     near(app.executors[another].excluded.expect("excluded").as_secs_f64(), 11.0, 0.05);
+    // With the second failure in a stage, until that ends; then from the application, for an hour.
+    let first = *executors.first().expect("two");
+    let expected = [
+        (Some(first), Some(0), 0.8, 3.0),
+        (Some(first), None, 3.0, 3_603.0),
+        (Some(another), Some(1), 8.8, 11.0),
+        (Some(another), None, 11.0, 3_611.0),
+        (None, None, 11.0, 3_611.0),
+    ];
+    assert_eq!(app.exclusions.len(), expected.len());
+    for (exclusion, (executor, stage, at, until)) in app.exclusions.iter().zip(expected) {
+        assert_eq!((exclusion.executor, exclusion.stage, exclusion.node.0), (executor, stage, 2));
+        near(exclusion.at.as_secs_f64(), at, 0.05);
+        near(exclusion.until.expect("an end").as_secs_f64(), until, 0.05);
+    }
 }
 
 /// A slow task is copied, and its copy fails if its host is one of those, after 0.3 s; the task itself goes on.
