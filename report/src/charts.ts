@@ -12,6 +12,8 @@ import { hideTip, showTip } from './tip';
 
 const LINES = 6;
 const LINE_HEIGHT = 168;
+/** Charts whose series count the same things, and are compared on one axis rather than strip by strip. */
+const TOGETHER = new Set(['executors']);
 
 export interface View {
   node: number;
@@ -27,25 +29,25 @@ export function chart(data: Chart, axis: TimeAxis, view: View, refiltered: (tell
   const toggle = el('button', { type: 'button', class: 'quiet' });
   const head = el('div', { class: 'chart-head' }, heading, toggle);
   figure.append(head, body, caption);
-  let strips: boolean | null = null;
+  let strips = !TOGETHER.has(data.id);
   let plot: Plot | null = null;
 
   const build = (): void => {
     const series = ofNode(data, view.node);
     const many = series.length > 2;
-    const asStrips = strips ?? many;
+    const asStrips = strips && many;
     toggle.hidden = !many;
     toggle.textContent = asStrips
       ? `As lines${series.length > LINES ? `: the busiest ${LINES} of ${format.count(series.length)}` : ''}`
       : `As strips: all ${format.count(series.length)}`;
     toggle.setAttribute('aria-label', `${data.title}: show ${toggle.textContent}`);
     plot?.destroy();
-    plot = asStrips && many ? stripPlot(data, series, axis) : linePlot(data, busiest(series, LINES), axis);
+    plot = asStrips ? stripPlot(data, series, axis) : linePlot(data, busiest(series, LINES), axis);
     body.replaceChildren(plot.root);
     caption.textContent = words(data, series);
   };
   toggle.addEventListener('click', () => {
-    strips = !(strips ?? true);
+    strips = !strips;
     build();
   });
   refiltered(build);

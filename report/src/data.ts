@@ -83,6 +83,7 @@ export interface Spark {
   took_s: number | null;
   /** On YARN: after how long its program could go on. */
   ready_s: number | null;
+  /** Those that its driver took. */
   executors: number;
   /** Those of them that it lost. */
   lost: number;
@@ -94,6 +95,21 @@ export interface Spark {
   broadcast: [number, number];
   stages: SparkStage[];
   left_out: number;
+  /** Executors and nodes that got no more tasks as some failed there; the first of very many. */
+  exclusions: SparkExclusion[];
+  exclusions_left_out: number;
+}
+
+/** From when until when an executor or a node got no more tasks. */
+export interface SparkExclusion {
+  /** The executor's number, from 0; null: the node, with all of its executors. */
+  executor: number | null;
+  node: string;
+  /** The stage from which it was excluded; null: from the application. */
+  stage: string | null;
+  at_s: number;
+  /** Null: it still was when the run ended. */
+  until_s: number | null;
 }
 
 /** A stage; volumes are in bytes, the fetch wait is a task's on average. */

@@ -22,7 +22,7 @@ import { studyPage } from './study';
 import { STUDY_SCHEMA, type Study } from './study-data';
 import { sweepPage } from './sweep';
 import { SWEEP_SCHEMA, type Sweep } from './sweep-data';
-import { stages } from './spark';
+import { exclusions, stages } from './spark';
 import { mountTip } from './tip';
 import { mediumOf } from './words';
 
@@ -131,6 +131,7 @@ function page(data: ReportData): void {
     data.stalled ? stalled(data.stalled) : null,
     ...told(data.jobs).map((job) => whereTimeWent(job, data.jobs.length > 1, medium, { attempt, span }, data.flows)),
     data.spark ? stages(data.spark, span) : null,
+    data.spark ? exclusions(data.spark, data.end_s, span) : null,
     data.comparison ? comparison(data.comparison) : null,
     summary(data),
     traffic(data.traffic),

@@ -1,6 +1,6 @@
-// An application of Spark: its stages, one below the other.
+// An application of Spark: its stages, one below the other, and what was excluded from them.
 
-import type { Spark, SparkStage } from './data';
+import type { Spark, SparkExclusion, SparkStage } from './data';
 import { el, section } from './dom';
 import * as format from './format';
 
@@ -50,6 +50,46 @@ export function stages(spark: Spark, show: (from: number, to: number) => void): 
   return section(
     'stages',
     'Stages',
+    el(
+      'div',
+      { class: 'table', tabindex: '0' },
+      el('table', {}, el('caption', {}, said + more), el('thead', {}, el('tr', {}, ...top)), el('tbody', {}, ...rows)),
+    ),
+  );
+}
+
+/** What was excluded, from where and for how long; a row's name shows its time in all plots. */
+export function exclusions(spark: Spark, end: number, show: (from: number, to: number) => void): HTMLElement | null {
+  if (spark.exclusions.length === 0) return null;
+  const name = ({ executor, node, at_s: from, until_s: until }: SparkExclusion): HTMLElement => {
+    const what = executor === null ? `all of ${node}` : `executor ${format.count(executor)} on ${node}`;
+    const button = el('button', { type: 'button', class: 'quiet' }, what);
+    button.addEventListener('click', () => show(from, Math.min(until ?? end, end)));
+    return el('th', { scope: 'row' }, button);
+  };
+  const rows = spark.exclusions.map((one) =>
+    el(
+      'tr',
+      {},
+      name(one),
+      el('td', {}, one.stage === null ? 'the application' : `stage ${one.stage}`),
+      el('td', { class: 'number' }, format.seconds(one.at_s)),
+      el('td', { class: 'number' }, one.until_s === null ? 'the end' : format.seconds(one.until_s)),
+    ),
+  );
+  const heads: [string, boolean][] = [
+    ['What', false],
+    ['Excluded from', false],
+    ['At', true],
+    ['Until', true],
+  ];
+  const top = heads.map(([head, number]) => el('th', { scope: 'col', ...(number ? { class: 'number' } : {}) }, head));
+  const more =
+    spark.exclusions_left_out > 0 ? ` ${format.count(spark.exclusions_left_out)} later ones are left out.` : '';
+  const said = 'Executors and nodes that got no more tasks as some failed there. Times since the run’s begin.';
+  return section(
+    'exclusions',
+    'Exclusions',
     el(
       'div',
       { class: 'table', tabindex: '0' },

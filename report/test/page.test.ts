@@ -317,12 +317,36 @@ test('an application of Spark shows its stages, and leads from one to its time',
     ['join_of_orders_and_customers_by_key', '3 of 16 for 200 partitions', '500 ms', '', '', '500 MB', '438 MB', '', '68.5 ms'],
   ]);
   expect(await page.textContent('#stages caption')).toContain('12 stages that took less are left out');
+  const excluded = await page.$$eval('#exclusions tbody tr', (all) =>
+    all.map((row) => [...row.children].map((cell) => cell.textContent!.replace(/\u00a0|\u202f/g, ' '))),
+  );
+  expect(excluded).toEqual([
+    ['executor 3 on worker-2', 'stage scan', '120 ms', '450 ms'],
+    ['executor 3 on worker-2', 'the application', '450 ms', '1 h 0 min 0 s'],
+    ['all of worker-2', 'stage join_of_orders_and_customers_by_key', '700 ms', 'the end'],
+  ]);
+  expect(await page.textContent('#exclusions caption')).toContain('4 later ones are left out');
+  // Its series are compared on one axis, unless strips are asked for.
+  expect(await page.locator('#chart-executors .lines').count()).toBe(1);
+  expect(await page.getAttribute('#chart-executors [role=img]', 'aria-label')).toBe('Executors, Most at once');
+  await page.click('#chart-executors button');
+  expect(await page.locator('#chart-executors .lines').count()).toBe(0);
+  expect(await page.textContent('#chart-executors button')).toBe('As lines');
   const before = await views(page);
   await page.click('#stages button');
   await frames(page);
-  expect(await views(page)).not.toEqual(before);
+  const ofStage = await views(page);
+  expect(ofStage).not.toEqual(before);
+  await page.click('#exclusions button');
+  await frames(page);
+  expect(await views(page)).not.toEqual(ofStage);
   expect(troubles).toEqual([]);
   await page.close();
+  const none = spark();
+  none.spark!.exclusions = [];
+  const well = await open(none);
+  expect(await well.page.$('#exclusions')).toBeNull();
+  await well.page.close();
 });
 
 test('traffic without a job shows traffic, and nothing of a job', async () => {

@@ -12,6 +12,7 @@ import {
   type PhaseKind,
   type ReportData,
   type Segment,
+  type Series,
 } from '../src/data';
 
 /** A small seeded generator (mulberry32), so that samples never change. */
@@ -661,8 +662,29 @@ export function traffic(): ReportData {
 /** An application of Spark with a stage that the run's end cut short. */
 export function spark(): ReportData {
   const volumes = { input: 0, shuffle_read: 0, shuffle_remote: 0, shuffle_write: 0, fetch_wait_s: 0 };
+  const usual = traffic();
+  const cells = usual.charts[0]!.series[0]!.values.length;
+  const of = (name: string, most: number): Series => ({
+    name,
+    node: -1,
+    values: Array.from({ length: cells }, (_, i) => Math.min(most, 1 + (i >> 4))),
+  });
   return {
-    ...traffic(),
+    ...usual,
+    charts: [
+      ...usual.charts,
+      {
+        id: 'executors',
+        title: 'Executors',
+        label: 'Most at once',
+        unit: 'count',
+        holds: 'peak',
+        step_s: usual.charts[0]!.step_s,
+        scale: 1,
+        series: [of('wanted', 12), of('there', 8), of('with tasks', 7), of('excluded', 1)],
+        left_out: 0,
+      },
+    ],
     title: 'spark-join',
     traffic: [],
     spark: {
@@ -691,6 +713,12 @@ export function spark(): ReportData {
           fetch_wait_s: 0.0685,
         },
       ],
+      exclusions: [
+        { executor: 3, node: 'worker-2', stage: 'scan', at_s: 0.12, until_s: 0.45 },
+        { executor: 3, node: 'worker-2', stage: null, at_s: 0.45, until_s: 3_600.45 },
+        { executor: null, node: 'worker-2', stage: 'join_of_orders_and_customers_by_key', at_s: 0.7, until_s: null },
+      ],
+      exclusions_left_out: 4,
     },
   };
 }

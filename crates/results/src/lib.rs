@@ -30,8 +30,8 @@ mod traffic;
 mod value;
 
 pub use self::spark::{
-    SPARK, SPARK_EXECUTORS, SPARK_JOBS, SPARK_STAGES, SPARK_TASKS, SparkApplication, SparkExecutor, SparkJob,
-    SparkStage, SparkTask, SparkTaskEnd,
+    SPARK, SPARK_EXCLUSIONS, SPARK_EXECUTORS, SPARK_JOBS, SPARK_STAGES, SPARK_TASKS, SPARK_WANTED, SparkApplication,
+    SparkExclusion, SparkExecutor, SparkJob, SparkStage, SparkTask, SparkTaskEnd, SparkWanted,
 };
 pub use cost::{COST, Cost};
 pub use disk_power::{DISK_STATES, DiskChange, DiskPower, DisksEnergy, Offload};

@@ -3,7 +3,8 @@
 use super::JobState;
 use super::metrics::{Metrics, figure};
 pub use ::spark::{
-    ExecutorRecord as SparkExecutor, JobRecord as SparkJob, TaskEnd as SparkTaskEnd, TaskRecord as SparkTask,
+    ExclusionRecord as SparkExclusion, ExecutorRecord as SparkExecutor, JobRecord as SparkJob, TaskEnd as SparkTaskEnd,
+    TaskRecord as SparkTask, WantedRecord as SparkWanted,
 };
 use units::{Bytes, Time};
 
@@ -24,6 +25,10 @@ pub struct SparkApplication {
     pub lost: u32,
     /// How often a node was excluded from it, as tasks failed there.
     pub excluded_nodes: u32,
+    /// Executors and nodes that were excluded, from it or from a stage, in the order in which that began.
+    pub exclusions: Vec<SparkExclusion>,
+    /// How many executors it wanted, where they come and go as tasks need them.
+    pub wanted: Vec<SparkWanted>,
     /// When its last job was done.
     pub finish: Option<Time>,
     /// Its jobs in their order.
@@ -169,6 +174,12 @@ pub static SPARK: Metrics<SparkApplication> = Metrics {
             .optional_time(|app| app.ready),
         figure("each_executor", "Its executors in the order in which they came.")
             .inner(&SPARK_EXECUTORS, |app| SPARK_EXECUTORS.list(app.run, &app.executors)),
+        figure("exclusions", "Executors and nodes that got no more tasks for some time, as some failed there.")
+            .may_be_absent()
+            .inner(&SPARK_EXCLUSIONS, |app| SPARK_EXCLUSIONS.list(app.run, &app.exclusions)),
+        figure("wanted", "How many executors it wanted, where they come and go as tasks need them.")
+            .may_be_absent()
+            .inner(&SPARK_WANTED, |app| SPARK_WANTED.list(app.run, &app.wanted)),
         figure("jobs", "Its jobs.").inner(&SPARK_JOBS, |app| SPARK_JOBS.list(app.run, &app.jobs)),
         figure("stages", "Its stages.").inner(&SPARK_STAGES, |app| SPARK_STAGES.list(app.run, &app.stages)),
     ],
@@ -188,6 +199,33 @@ pub static SPARK_EXECUTORS: Metrics<SparkExecutor> = Metrics {
         figure("killed", "Whether the driver had asked for its end.").flag(|executor| executor.killed),
         figure("excluded_s", "When it was first excluded from the application, as tasks failed there.")
             .optional_time(|executor| executor.excluded),
+    ],
+};
+
+/// Exclusions of Spark.
+pub static SPARK_EXCLUSIONS: Metrics<SparkExclusion> = Metrics {
+    name: "spark exclusions",
+    what: "An executor or a node that got no more tasks of Spark, as some failed there.",
+    file: None,
+    metrics: &[
+        figure("executor", "The executor, from 0; null: the node, with all of its executors.")
+            .optional_count("number", |exclusion| exclusion.executor.map(|executor| executor as u64)),
+        figure("node", "Its node.").text(|exclusion| exclusion.node(exclusion.node.0)),
+        figure("stage", "The stage from an attempt at which it was excluded, from 0; null: from the application.")
+            .optional_count("number", |exclusion| exclusion.stage.map(|stage| stage as u64)),
+        figure("at_s", "From when on.").time(|exclusion| exclusion.at),
+        figure("until_s", "Until when; null where it lasted.").optional_time(|exclusion| exclusion.until),
+    ],
+};
+
+/// How many executors Spark wanted.
+pub static SPARK_WANTED: Metrics<SparkWanted> = Metrics {
+    name: "spark wanted",
+    what: "How many executors an application of Spark wanted from a time on.",
+    file: None,
+    metrics: &[
+        figure("at_s", "From when on.").time(|wanted| wanted.at),
+        figure("executors", "How many.").count("executors", |wanted| wanted.executors.into()),
     ],
 };
 

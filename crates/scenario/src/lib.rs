@@ -229,8 +229,7 @@ fn changed(entries: Vec<Entry>, defaults: &[Entry]) -> Vec<Entry> {
                 "disk" => Disk::default().entries(),
                 "stage" => SparkStage::default().entries(),
                 "executor" => SparkExecutor { node: String::new(), ..SparkExecutor::default() }.entries(),
-                // Of a stage's, which says of which task it is.
-                "attempt" => SparkAttempt { task: u32::MAX, ..SparkAttempt::default() }.entries(),
+                "attempt" => SparkAttempt::default().entries(),
                 _ => return Some(entry),
             };
             for item in items {

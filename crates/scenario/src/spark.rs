@@ -2,6 +2,7 @@
 //! (<https://spark.apache.org/docs/4.1.1/configuration.html>).
 
 use super::key::{choice, section};
+use super::network::Nodes;
 use super::spark_allocation::SparkAllocation;
 use super::spark_exclusion::SparkExclusion;
 use super::spark_yarn::SparkYarn;
@@ -62,8 +63,12 @@ section! {
     /// An attempt at a task that does not succeed, as an import has those of a log. The first of a task here is its
     /// first attempt, and so on; later ones do what the task does. Until it ends, it reads and works as the task does.
     pub struct SparkAttempt {
-        /// The task's number among those of its stage, from 0.
-        task: u32 = 0, 0..=999_999;
+        /// The task's number among those of its stage, from 0. Left out: 0, or with `only-on` whichever task begins
+        /// there.
+        task: Option<u32> = None, 0..=999_999;
+        /// The workers on which it fails, as on one whose disk is full: it is the next attempt that begins there, a
+        /// copy of a slow task too. Attempts elsewhere do what the task does. Left out: it fails wherever it runs.
+        only_on: Option<Nodes> = None;
         /// How it ends.
         end: SparkEnd = SparkEnd::Failed;
         /// After its start on its executor it ends so.
@@ -292,6 +297,13 @@ section! {
         broadcast: Bytes = Bytes::ZERO, SIZES;
         /// Attempts at its tasks that do not succeed.
         attempt: Vec<SparkAttempt> = Vec::new();
+    }
+}
+
+impl SparkAttempt {
+    /// The task that it is of; none: whichever begins on one of its nodes.
+    pub fn of_task(&self) -> Option<u32> {
+        if self.only_on.is_some() { self.task } else { Some(self.task.unwrap_or(0)) }
     }
 }
 

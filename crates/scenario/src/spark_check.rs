@@ -185,9 +185,16 @@ fn attempts(check: &mut Check<'_>, i: usize, stage: &SparkStage) {
     let workers = check.scenario.cluster.workers;
     for (k, attempt) in stage.attempt.iter().enumerate() {
         let path = |key: &str| format!("spark.stage.{i}.attempt.{k}.{key}");
-        if attempt.task >= stage.tasks {
+        if attempt.of_task().is_some_and(|task| task >= stage.tasks) {
             let message = format!("the stage has {} tasks, and this is none of them", stage.tasks);
             check.says(&path("task"), message, format!("0 to {}", stage.tasks - 1));
+        }
+        if let Some(nodes) = &attempt.only_on {
+            check.nodes(&path("only-on"), nodes);
+            if nodes.contains(0) {
+                let message = "the master has no executor, and no attempt begins there";
+                check.says(&path("only-on"), message, "workers alone");
+            }
         }
         let fetches = attempt.end == SparkEnd::FetchFailed;
         if fetches && stage.parents.is_empty() && stage.reads.is_empty() {
@@ -255,9 +262,9 @@ fn lineages(check: &mut Check<'_>, spark: &Spark) {
 /// What all stages together are too much of.
 fn volumes(check: &mut Check<'_>, spark: &Spark) {
     let (mut tasks, mut blocks, mut bytes, mut in_hdfs) = (0_u64, 0_u64, 0_u64, 0_u64);
-    let executors = executors(check.scenario, spark);
+    let (executors, workers) = (executors(check.scenario, spark), check.scenario.cluster.workers);
     let piece = spark.broadcast_block_size.get();
-    let mut pieces = 0_u64;
+    let (mut pieces, mut named) = (0_u64, 0_u64);
     let block = check.scenario.hdfs.block.get();
     let archive = spark.yarn.as_ref().map_or(0, |yarn| yarn.archive.get());
     in_hdfs += archive.div_ceil(block);
@@ -271,6 +278,8 @@ fn volumes(check: &mut Check<'_>, spark: &Spark) {
         let parents = &all_parents[i];
         let count = u64::from(stage.tasks);
         tasks += count;
+        let nodes = stage.attempt.iter().filter_map(|attempt| attempt.only_on.as_ref());
+        named += nodes.map(|nodes| nodes.numbers(workers).len() as u64).sum::<u64>();
         let written = |stage: &SparkStage| whole(stage.shuffle_write, &stage.shuffle_writes);
         let input = whole(stage.input, &stage.inputs);
         let kept = whole(stage.kept_size, &stage.kept_sizes);
@@ -308,6 +317,7 @@ fn volumes(check: &mut Check<'_>, spark: &Spark) {
             format!("what {executors} executors get of broadcasts in pieces of {piece} is {pieces} pieces"),
             format!("at most {MOST}: a larger `spark.broadcast-block-size`"),
         ),
+        (named > MOST, format!("`only-on` of all attempts names {named} nodes"), format!("at most {MOST} together")),
     ];
     for (_, message, help) in too_much.into_iter().filter(|(is, ..)| *is) {
         check.says("spark.stage", message, help);
@@ -372,6 +382,18 @@ fn caching(check: &mut Check<'_>, spark: &Spark) {
     }
 }
 
+/// Attempts of a stage that fail on workers alone on which no executor is.
+fn hosts(check: &mut Check<'_>, spark: &Spark, i: usize) {
+    let is_there = |number| spark.executor.iter().any(|executor| node_number(&executor.node) == Some(number));
+    for (k, attempt) in spark.stage[i].attempt.iter().enumerate() {
+        let Some(nodes) = attempt.only_on.as_ref().filter(|_| !spark.executor.is_empty()) else { continue };
+        if !nodes.numbers(check.scenario.cluster.workers).into_iter().any(is_there) {
+            let message = "it has no effect: no [[spark.executor]] is on these workers";
+            check.says(&format!("spark.stage.{i}.attempt.{k}.only-on"), message, "workers with an executor");
+        }
+    }
+}
+
 /// What has no effect.
 pub(super) fn warn(check: &mut Check<'_>) {
     let Some(spark) = &check.scenario.spark else { return };
@@ -400,6 +422,7 @@ pub(super) fn warn(check: &mut Check<'_>) {
     }
     super::spark_adaptive::warn(check, spark);
     for (i, stage) in spark.stage.iter().enumerate() {
+        hosts(check, spark, i);
         let input = whole(stage.input, &stage.inputs) > 0;
         let output = whole(stage.output, &stage.outputs) > 0;
         let shuffles = !stage.parents.is_empty();

@@ -3,6 +3,7 @@
 
 use crate::allocation::{Load, Target};
 use crate::application::{Errand, Spark};
+use crate::record::WantedRecord;
 use crate::stage::Stage;
 use crate::task_set::TaskSet;
 use hadoop::Platform;
@@ -16,8 +17,17 @@ impl Spark {
     /// The program has its `SparkContext`: executors are asked for, and from now on it is looked how many are wanted.
     pub(crate) fn start_allocation(&mut self, platform: &mut Platform) {
         if self.target.is_some() {
+            self.note_wanted(platform.ctx.now);
             self.ask_for_executors(platform);
             self.look_at_load(platform);
+        }
+    }
+
+    /// How many are wanted is noted where it has changed.
+    fn note_wanted(&mut self, at: Time) {
+        let Some(executors) = self.target.as_ref().map(|target| target.executors) else { return };
+        if self.wanted.last().is_none_or(|last| last.executors != executors) {
+            self.wanted.push(WantedRecord { at, executors });
         }
     }
 
@@ -52,6 +62,7 @@ impl Spark {
         }
         let is_changed = can_ask && target.update(&rules, now, needed, all);
         let given_back = target.given_back(&rules, &idle, all - killed);
+        self.note_wanted(now);
         if is_changed {
             self.ask_for_executors(platform);
         }

@@ -90,10 +90,10 @@ impl Spark {
             task.forget();
         }
         let blocks: Vec<_> = self.stages.iter_mut().map(|stage| std::mem::take(&mut stage.blocks)).collect();
-        let failing: Vec<_> = self.stages.iter_mut().map(|stage| std::mem::take(&mut stage.failing)).collect();
+        let planned: Vec<_> = self.stages.iter_mut().map(|stage| std::mem::take(&mut stage.planned)).collect();
         self.stages = Self::stages_of(&self.config);
-        for (stage, (blocks, failing)) in self.stages.iter_mut().zip(blocks.into_iter().zip(failing)) {
-            (stage.blocks, stage.failing) = (blocks, failing);
+        for (stage, (blocks, planned)) in self.stages.iter_mut().zip(blocks.into_iter().zip(planned)) {
+            (stage.blocks, stage.planned) = (blocks, planned);
         }
         let first = self.jobs.first().and_then(|job| job.submit);
         self.jobs = vec![JobRecord::default(); self.config.jobs.len()];
@@ -102,6 +102,7 @@ impl Spark {
         }
         (self.job, self.turns, self.reviving) = (0, 0, false);
         self.failed.clear();
+        self.end_all_exclusions(now);
         self.unschedulable.clear();
         self.wanted_for.clear();
         (self.held, self.health, self.target) = (Held::default(), Health::default(), Self::target_of(&self.config));

@@ -10,7 +10,7 @@ use crate::errand::Errands;
 use crate::exclusion::Health;
 use crate::executor::{Executor, Need};
 use crate::reads::Adapted;
-use crate::record::{Exchange, ExecutorRecord, JobRecord, StageRecord, TaskRecord};
+use crate::record::{Exchange, ExclusionRecord, ExecutorRecord, JobRecord, StageRecord, TaskRecord, WantedRecord};
 use crate::registration;
 use crate::serve::{FetchId, Serving, UnderWay};
 use crate::shuffle;
@@ -113,14 +113,16 @@ pub struct Spark {
     /// Stages that are submitted anew in a moment.
     pub(crate) failed: BTreeSet<usize>,
     pub(crate) standalone: Standalone,
-    /// What is excluded from the application, how many nodes ever were, and attempts at stages with a task that can run
-    /// nowhere, with how long they wait.
+    /// What is excluded from the application, how many nodes ever were, all exclusions so far, and attempts at stages with
+    /// a task that can run nowhere, with how long they wait.
     pub(crate) health: Health,
     pub(crate) excluded_nodes: u32,
+    pub(crate) exclusions: Vec<ExclusionRecord>,
     pub(crate) unschedulable: BTreeMap<(usize, u32), Time>,
-    /// How many executors it wants, where these come and go; and attempts at stages of which a task could run nowhere and
-    /// for which more are wanted.
+    /// How many executors it wants, where these come and go, and wanted so far; and attempts at stages of which a task
+    /// could run nowhere and for which more are wanted.
     pub(crate) target: Option<Target>,
+    pub(crate) wanted: Vec<WantedRecord>,
     pub(crate) wanted_for: BTreeSet<(usize, u32)>,
     /// On YARN: its way there, and when executors' heartbeats come.
     pub(crate) yarn: Yarn,
@@ -158,8 +160,10 @@ impl Spark {
             standalone: Standalone::new(seed),
             health: Health::default(),
             excluded_nodes: 0,
+            exclusions: Vec::new(),
             unschedulable: BTreeMap::new(),
             target,
+            wanted: Vec::new(),
             wanted_for: BTreeSet::new(),
             yarn: Yarn::default(),
             racks: Arc::default(),
@@ -351,6 +355,14 @@ impl Spark {
     /// How often a node was excluded from it, as tasks failed there.
     pub const fn excluded_nodes(&self) -> u32 {
         self.excluded_nodes
+    }
+    /// Executors and nodes that got no more tasks, in the order in which that began.
+    pub fn exclusions(&self) -> &[ExclusionRecord] {
+        &self.exclusions
+    }
+    /// How many executors it wanted, where they come and go as tasks need them.
+    pub fn wanted(&self) -> &[WantedRecord] {
+        &self.wanted
     }
     /// Its executors in the order in which they came.
     pub fn executors(&self) -> impl Iterator<Item = ExecutorRecord> {

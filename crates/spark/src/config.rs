@@ -254,15 +254,24 @@ pub struct StageSpec {
     pub broadcast: Bytes,
     /// The part of a task's work that is done while its bytes come in; the rest follows.
     pub streamed: f64,
-    /// Attempts at its tasks that do not succeed, of each task the first ones.
+    /// Attempts at its tasks that do not succeed, of each task or on each node the first ones.
     pub failing: Vec<Failing>,
 }
 
 /// An attempt at a task that does not succeed, as a recorded one.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Failing {
-    /// Its task.
-    pub task: usize,
+    /// Its task; none: whichever begins on one of its nodes.
+    pub task: Option<usize>,
+    /// The nodes on which it fails; none: wherever it runs.
+    pub only_on: Vec<NodeId>,
+    /// How it fails.
+    pub failure: Failure,
+}
+
+/// How an attempt at a task does not succeed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Failure {
     /// How long after its start on its executor it ends.
     pub after: Time,
     /// Whether it cannot fetch what it reads of a shuffle, rather than fail by itself; if so, on which node an executor

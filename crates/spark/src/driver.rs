@@ -381,6 +381,7 @@ impl Spark {
         stage.set = None;
         (stage.is_active, stage.is_needed, stage.failed_in_a_row) = (false, false, 0);
         self.failed.remove(&number);
+        self.end_exclusions_of(platform.ctx.now, number);
         self.stage_succeeded(platform, number);
         self.look_for_waiting();
         self.ready_stages(platform);

@@ -2,8 +2,9 @@
 //! kills, and what becomes of a stage with a task that can run nowhere (`TaskSchedulerImpl.resourceOffers`).
 
 use crate::application::{Errand, Spark};
-use crate::exclusion::{Excluded, StageExclusion};
+use crate::exclusion::{Excluded, Exclusion, StageExclusion};
 use crate::executor::Executor;
+use crate::record::ExclusionRecord;
 use crate::stage::Stage;
 use hadoop::{NodeId, Platform};
 use units::{Time, count};
@@ -36,8 +37,29 @@ impl Spark {
         let Stage { excluded, record: of_stage, .. } = &mut self.stages[record.stage];
         let before = (excluded.executors(), excluded.nodes());
         excluded.failed(&rules, now, (record.executor, record.node), record.index);
-        of_stage.excluded_executors += count(excluded.executors() - before.0);
-        of_stage.excluded_nodes += count(excluded.nodes() - before.1);
+        let new = (count(excluded.executors() - before.0), count(excluded.nodes() - before.1));
+        of_stage.excluded_executors += new.0;
+        of_stage.excluded_nodes += new.1;
+        let of = |executor| {
+            let stage = Some(record.stage);
+            ExclusionRecord { executor, node: record.node, stage, at: now, until: None }
+        };
+        self.exclusions.extend((new.0 > 0).then(|| of(Some(record.executor))));
+        self.exclusions.extend((new.1 > 0).then(|| of(None)));
+    }
+
+    /// An attempt at a stage is over, and with it what is excluded from it.
+    pub(crate) fn end_exclusions_of(&mut self, now: Time, number: usize) {
+        for exclusion in self.exclusions.iter_mut().filter(|exclusion| exclusion.stage == Some(number)) {
+            exclusion.until.get_or_insert(now);
+        }
+    }
+
+    /// The driver is another, which knows of no exclusion.
+    pub(crate) fn end_all_exclusions(&mut self, now: Time) {
+        for exclusion in &mut self.exclusions {
+            exclusion.until = Some(exclusion.until.map_or(now, |until| until.min(now)));
+        }
     }
 
     /// All tasks of a stage have succeeded: what failed meanwhile counts for the application.
@@ -45,7 +67,7 @@ impl Spark {
         let Some(rules) = self.config.exclusion.filter(|rules| rules.application) else { return };
         let of_stage: StageExclusion = std::mem::take(&mut self.stages[number].excluded);
         let excluded = self.health.succeeded(&rules, platform.ctx.now, &of_stage);
-        self.became_excluded(platform, &excluded, rules.kill);
+        self.became_excluded(platform, &excluded, &rules);
     }
 
     /// An executor did not give its blocks.
@@ -56,22 +78,26 @@ impl Spark {
         let here = (address, self.executors[address].node);
         let service = self.config.shuffle_service;
         let excluded = self.health.fetch_failed(&rules, platform.ctx.now, here, service);
-        self.became_excluded(platform, excluded.as_slice(), rules.kill);
+        self.became_excluded(platform, excluded.as_slice(), &rules);
     }
 
-    fn became_excluded(&mut self, platform: &mut Platform, all: &[Excluded], kill: bool) {
+    fn became_excluded(&mut self, platform: &mut Platform, all: &[Excluded], rules: &Exclusion) {
+        let now = platform.ctx.now;
         for excluded in all {
-            let executors = match *excluded {
+            let (executor, node, executors) = match *excluded {
                 Excluded::Executor(executor) => {
-                    self.executors[executor].excluded.get_or_insert(platform.ctx.now);
-                    vec![executor]
+                    self.executors[executor].excluded.get_or_insert(now);
+                    (Some(executor), self.executors[executor].node, vec![executor])
                 }
                 Excluded::Node(node) => {
                     self.excluded_nodes += 1;
-                    (0..self.executors.len()).filter(|executor| self.executors[*executor].node == node).collect()
+                    let there = |executor: &usize| self.executors[*executor].node == node;
+                    (None, node, (0..self.executors.len()).filter(there).collect())
                 }
             };
-            for executor in executors.into_iter().filter(|_| kill) {
+            let until = Some(now.saturating_add(rules.timeout));
+            self.exclusions.push(ExclusionRecord { executor, node, stage: None, at: now, until });
+            for executor in executors.into_iter().filter(|_| rules.kill) {
                 self.kill_executor(platform, executor);
             }
         }

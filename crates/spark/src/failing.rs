@@ -6,14 +6,13 @@ use crate::driver::Work;
 use crate::record::TaskEnd;
 use crate::task::Step;
 use hadoop::{End, NodeId, Platform};
-use std::collections::VecDeque;
 
 impl Spark {
-    /// A task begins on its executor. If that was planned, it will not succeed. Copies of slow tasks are as these are.
+    /// A task begins on its executor. If that was planned, it will not succeed.
     pub(crate) fn may_fail(&mut self, platform: &mut Platform, id: usize) {
         let record = self.tasks[id].record;
-        let planned = self.stages[record.stage].failing.get_mut(&record.index).filter(|_| !record.speculative);
-        let Some(failing) = planned.and_then(VecDeque::pop_front) else { return };
+        let planned = &mut self.stages[record.stage].planned;
+        let Some(failing) = planned.begins(record.index, record.node, record.speculative) else { return };
         self.tasks[id].failing = Some(failing);
         let errand = self.errands.send(Errand::Fails(id));
         platform.ctx.drive_timer(platform.ctx.now + failing.after, errand);
@@ -105,6 +104,7 @@ impl Spark {
             }
             (stage.is_active, stage.is_needed, stage.set) = (false, false, None);
             self.failed.remove(&number);
+            self.end_exclusions_of(platform.ctx.now, number);
         }
         for id in 0..self.tasks.len() {
             let record = self.tasks[id].record;

@@ -26,6 +26,7 @@ mod killing;
 mod listed;
 mod localise;
 mod loss;
+mod planned;
 mod reading;
 mod reads;
 mod record;
@@ -49,9 +50,11 @@ pub use blocks::Sent;
 pub use broadcast::Spread;
 pub use cache::Kept;
 pub use config::{
-    Coalesce, Config, Failing, JobSpec, Level, Listed, Moment, Place, Skew, Speculation, StageSpec, TaskSpec,
+    Coalesce, Config, Failing, Failure, JobSpec, Level, Listed, Moment, Place, Skew, Speculation, StageSpec, TaskSpec,
 };
 pub use exclusion::Exclusion;
-pub use record::{Exchange, ExecutorRecord, JobRecord, StageRecord, TaskEnd, TaskRecord};
+pub use record::{
+    Exchange, ExclusionRecord, ExecutorRecord, JobRecord, StageRecord, TaskEnd, TaskRecord, WantedRecord,
+};
 pub use task_set::Locality;
 pub use yarn::OnYarn;

@@ -206,6 +206,7 @@ impl Spark {
                 platform.ctx.drive_timer(platform.ctx.now + RESUBMIT, errand);
             }
             self.failed.insert(number);
+            self.end_exclusions_of(platform.ctx.now, number);
         }
         self.offer(platform, vec![executor], false);
     }
@@ -281,8 +282,8 @@ impl Spark {
             }
             (record.finish, record.ended) = (Some(platform.ctx.now), TaskEnd::ExecutorLost);
             self.tasks[id].is_over = true;
-            // What was to fail has, if its executor is lost a moment before.
-            let counts = counts || self.tasks[id].failing.is_some();
+            // What was to fail has, if its executor is lost a moment before, and not killed by the driver.
+            let counts = counts || self.tasks[id].failing.is_some() && !self.executors[executor].is_killed;
             self.try_again_task(platform, id, counts);
             if self.is_finished() {
                 return;

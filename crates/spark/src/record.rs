@@ -32,6 +32,30 @@ pub struct ExecutorRecord {
     pub excluded: Option<Time>,
 }
 
+/// An executor or a node that got no more tasks, as some failed there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ExclusionRecord {
+    /// The executor; none: the node, with all of its executors.
+    pub executor: Option<usize>,
+    /// Its node.
+    pub node: NodeId,
+    /// The stage from an attempt at which it was excluded; none: from the application.
+    pub stage: Option<usize>,
+    /// From when on.
+    pub at: Time,
+    /// Until when: the attempt at the stage was over, or the time of exclusion was. None while it lasts.
+    pub until: Option<Time>,
+}
+
+/// How many executors the driver wanted from a time on, as tasks needed them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct WantedRecord {
+    /// From when on.
+    pub at: Time,
+    /// How many.
+    pub executors: u32,
+}
+
 /// A stage.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct StageRecord {

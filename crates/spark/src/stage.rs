@@ -1,7 +1,8 @@
 //! A stage in the course of a run.
 
-use crate::config::{Failing, StageSpec};
+use crate::config::StageSpec;
 use crate::exclusion::StageExclusion;
+use crate::planned::Planned;
 use crate::reads::Adapted;
 use crate::record::{Exchange, StageRecord};
 use crate::shuffle::{Outputs, Partition};
@@ -9,7 +10,7 @@ use crate::speculation::Attempts;
 use crate::task_set::TaskSet;
 use hadoop::NodeId;
 use hadoop::hdfs::BlockId;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use units::Bytes;
 
 /// A stage whose data set another may have to compute anew: it keeps what that one reads, or what such a stage has
@@ -52,8 +53,8 @@ pub struct Stage {
     pub lost: BTreeSet<usize>,
     /// What speculation goes by, where it is on.
     pub attempts: Attempts,
-    /// By task: attempts that are still to fail, as planned.
-    pub failing: BTreeMap<usize, VecDeque<Failing>>,
+    /// Attempts that have yet to fail, as planned.
+    pub planned: Planned,
     /// By task: attempts in its stage's current one that have failed.
     pub failures: BTreeMap<usize, u32>,
     /// Where attempts in its current one have failed, and which executors get no more of them.
@@ -95,7 +96,7 @@ impl Stage {
             has_readers: false,
             lost: BTreeSet::new(),
             attempts: Attempts::default(),
-            failing: BTreeMap::new(),
+            planned: Planned::new(&spec.failing),
             failures: BTreeMap::new(),
             excluded: StageExclusion::default(),
             failed_in_a_row: 0,
@@ -105,9 +106,6 @@ impl Stage {
             books: spec.parents.iter().map(books).collect(),
             spec,
         };
-        for failing in &stage.spec.failing {
-            stage.failing.entry(failing.task).or_default().push_back(*failing);
-        }
         stage.resize(parents);
         stage
     }

@@ -1,7 +1,7 @@
 //! A task on its executor: bytes come in, work is done on them, and its output leaves.
 
 use crate::cache::Source;
-use crate::config::Failing;
+use crate::config::Failure;
 use crate::fetch::Fetches;
 use crate::record::TaskRecord;
 use crate::shuffle::MapOutput;
@@ -79,7 +79,7 @@ pub struct Task {
     /// The driver wants its end: another attempt at it was first.
     pub is_killed: bool,
     /// It will not succeed, as was planned.
-    pub failing: Option<Failing>,
+    pub failing: Option<Failure>,
     /// Something is under way on which the step waits.
     pub busy: bool,
     /// All of its work.

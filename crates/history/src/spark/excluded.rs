@@ -1,11 +1,10 @@
 //! Executors that got no tasks as some failed there: the settings of that, as Spark 3.1 and later or versions before
 //! have them, and what a log says of it.
 
+use super::Application;
 use super::executors::is_local;
 use super::settings::{time, time_of_seconds};
-use super::{Application, TaskEnd};
 use scenario::SparkExclusion;
-use std::collections::BTreeSet;
 use units::Time;
 
 /// What was excluded, as a log says.
@@ -39,15 +38,6 @@ fn property<'a>(of: &'a Application, name: &str) -> Option<&'a str> {
     of.property(name).or_else(|| of.property(&before)).map(str::trim)
 }
 
-/// Whether tasks failed by themselves on some hosts, and on others where tasks ran none did.
-fn is_of_hosts(of: &Application) -> bool {
-    let hosts = |failed: bool| -> BTreeSet<&str> {
-        of.tasks.iter().filter(|task| !failed || task.end == TaskEnd::Failed).map(|task| &*task.host).collect()
-    };
-    let failed = hosts(true).len();
-    failed > 0 && failed < hosts(false).len()
-}
-
 /// The settings, where executors were excluded: as was set, or as events of a log say of which the settings are
 /// missing. `most` is after how many failures of a task its job fails.
 pub(super) fn exclusion(of: &Application, most: u32, notes: &mut Vec<String>) -> Option<SparkExclusion> {
@@ -69,14 +59,6 @@ pub(super) fn exclusion(of: &Application, most: u32, notes: &mut Vec<String>) ->
     if is_local(of) || most < 2 {
         notes.push(
             "tasks that failed excluded executors, which is left out: a job failed with the first of them".to_owned(),
-        );
-        return None;
-    }
-    if is_of_hosts(of) {
-        notes.push(
-            "executors were excluded as tasks failed on some hosts alone, which is left out: here tasks fail wherever \
-             they run, and all might be excluded"
-                .to_owned(),
         );
         return None;
     }

@@ -1,7 +1,8 @@
 //! What did not succeed: attempts at tasks, each as a scenario has it, and jobs that failed with one of their tasks.
 
+use super::stages::Group;
 use super::{Application, Job, Stage, Task, TaskEnd};
-use scenario::{SparkAttempt, SparkEnd, node_name};
+use scenario::{Nodes, SparkAttempt, SparkEnd, node_name};
 use std::collections::{BTreeMap, BTreeSet};
 use units::Time;
 
@@ -125,13 +126,65 @@ impl<'a> Failed<'a> {
     }
 }
 
-/// An attempt as a scenario has it; `workers` has the number of each executor's.
-pub fn attempt(place: u32, of: &Task, workers: &BTreeMap<&str, u32>) -> SparkAttempt {
+/// What became of the tasks of a group of jobs.
+#[derive(Default)]
+struct Ends {
+    /// By stage and place of a task: the attempts that failed by themselves.
+    failed: BTreeMap<(u32, u32), Vec<Failure>>,
+    /// The workers on which tasks succeeded.
+    succeeded: BTreeSet<u32>,
+}
+
+/// An attempt that failed by itself.
+struct Failure {
+    task: u64,
+    worker: u32,
+}
+
+/// The attempts, by their numbers, that failed for the hosts that ran them: another attempt at the task did well
+/// elsewhere, as did all tasks of the job on another host. A task that failed on several hosts failed for itself; and of
+/// a job that failed nothing is said, as it has to fail anew.
+pub fn of_hosts(of: &Application, groups: &[Group], workers: &BTreeMap<&str, u32>) -> BTreeSet<u64> {
+    let whole = groups.iter().enumerate().filter(|(_, group)| !group.failed);
+    let group_of: BTreeMap<u32, usize> =
+        whole.flat_map(|(number, group)| group.stages.iter().map(move |stage| (stage.id, number))).collect();
+    let mut ends: BTreeMap<usize, Ends> = BTreeMap::new();
+    for task in &of.tasks {
+        let (Some(group), Some(worker)) = (group_of.get(&task.stage.0), workers.get(&*task.executor)) else { continue };
+        let ends = ends.entry(*group).or_default();
+        match task.end {
+            TaskEnd::Failed => {
+                let place = (task.stage.0, task.partition.unwrap_or(task.index));
+                ends.failed.entry(place).or_default().push(Failure { task: task.id, worker: *worker });
+            }
+            TaskEnd::Succeeded => {
+                ends.succeeded.insert(*worker);
+            }
+            _ => {}
+        }
+    }
+    let mut of_hosts = BTreeSet::new();
+    for Ends { mut failed, succeeded } in ends.into_values() {
+        failed.retain(|_, attempts| attempts.iter().all(|attempt| attempt.worker == attempts[0].worker));
+        let attempts = || failed.values().flatten();
+        let bad: BTreeSet<u32> = attempts().map(|attempt| attempt.worker).collect();
+        if !succeeded.is_subset(&bad) {
+            of_hosts.extend(attempts().map(|attempt| attempt.task));
+        }
+    }
+    of_hosts
+}
+
+/// An attempt as a scenario has it; `workers` has the number of each executor's. If it failed for its host, it is of
+/// whichever task begins there.
+pub fn attempt(place: u32, of: &Task, workers: &BTreeMap<&str, u32>, is_of_host: bool) -> SparkAttempt {
     let took = of.finish_ms.unwrap_or(of.launch_ms).saturating_sub(of.launch_ms);
     let fetches = of.end == TaskEnd::FetchFailed;
     let keeper = of.keeper.as_deref().filter(|_| fetches);
+    let host = workers.get(&*of.executor).filter(|_| is_of_host);
     SparkAttempt {
-        task: place,
+        task: host.is_none().then_some(place),
+        only_on: host.map(|worker| Nodes::List(vec![*worker])),
         end: if fetches { SparkEnd::FetchFailed } else { SparkEnd::Failed },
         after: Time::from_ms(u64::try_from(took).unwrap_or(0).min(604_800_000)),
         node: keeper.and_then(|keeper| workers.get(keeper)).map(|worker| node_name(*worker)),

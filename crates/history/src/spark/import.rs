@@ -17,7 +17,7 @@ use super::{Application, Stage, Task};
 use super::{kept, network};
 use crate::beyond;
 use crate::import::host_order;
-use scenario::{NodeSpec, Run, Scenario, ScenarioError, Spark, SparkFormat, SparkLevel};
+use scenario::{NodeSpec, Run, Scenario, ScenarioError, Spark, SparkFormat, SparkLevel, node_name};
 use std::collections::BTreeMap;
 use std::fmt;
 use units::{Bytes, Time};
@@ -123,6 +123,10 @@ pub fn import(of: &Application, cluster: Option<(&str, &str)>) -> Result<SparkIm
     let failed = groups.iter().filter(|group| group.failed).count();
     (spark.task_max_failures, spark.catches_failures) = (ran.max_failures, failed > 0);
     spark.exclude_on_failure = exclusion(of, spark.task_max_failures, &mut notes);
+    // Without exclusion from tasks a task may be tried on a bad host until its job fails.
+    if spark.exclude_on_failure.as_ref().is_some_and(|exclusion| exclusion.task_and_stage) {
+        ran.tell_hosts(of, &groups);
+    }
     recorded.excluded = (!of.excluded.is_empty()).then(|| Exclusions::of(of));
     ran.readers = kept::readers(&groups, &ran);
     if !ran.readers.is_empty() {
@@ -191,6 +195,15 @@ pub fn import(of: &Application, cluster: Option<(&str, &str)>) -> Result<SparkIm
             "{} tasks have no end in the log, from which events were lost: each takes the mean of its stage's others, or, \
              where most are unknown, what the stage's time leaves it",
             ran.unknown
+        ));
+    }
+    let (count, workers) = &ran.on_hosts;
+    if *count > 0 {
+        let names: Vec<String> = workers.iter().map(|worker| node_name(*worker)).collect();
+        notes.push(format!(
+            "{count} attempts failed on {}, while tasks did well on other hosts: as many fail there here, of whichever \
+             tasks begin there (`only-on`)",
+            names.join(", ")
         ));
     }
     if copies > 0 {

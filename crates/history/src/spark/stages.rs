@@ -1,7 +1,7 @@
 //! Stages of an application that ran, and each as a scenario has it.
 
 use super::executors::Course;
-use super::failed::{Aborted, Failed, attempt, max_failures};
+use super::failed::{Aborted, Failed, attempt, max_failures, of_hosts};
 use super::work::{Counted, Machines, Starts, Works};
 use super::{Application, Executor, Job, Stage, Task, TaskEnd};
 use scenario::{SparkLevel, SparkPlace, SparkStage};
@@ -147,6 +147,10 @@ pub struct Ran<'a> {
     /// Attempts that failed, by stage, and how many of a task its job stands.
     failed: Failed<'a>,
     pub max_failures: u32,
+    /// Attempts that failed for their hosts, by their numbers.
+    of_hosts: BTreeSet<u64>,
+    /// How many of these are imported, and the workers on which they failed.
+    pub on_hosts: (usize, BTreeSet<u32>),
     /// By executor, the number of its worker.
     workers: BTreeMap<&'a str, u32>,
     /// For how long attempts ran that did not end by themselves, by stage and place.
@@ -211,6 +215,8 @@ impl<'a> Ran<'a> {
             ended,
             failed: Failed::of(of, &aborted),
             max_failures: aborted.times().or_else(|| max_failures(of)).unwrap_or(4).clamp(1, 1_000),
+            of_hosts: BTreeSet::new(),
+            on_hosts: (0, BTreeSet::new()),
             workers: of.executors.iter().filter_map(worker).collect(),
             in_vain,
             course,
@@ -228,6 +234,11 @@ impl<'a> Ran<'a> {
             remote: 0,
             local: 0,
         }
+    }
+
+    /// Tasks that failed on some hosts alone did so for these, where exclusion kept tasks from them.
+    pub fn tell_hosts(&mut self, of: &Application, groups: &[Group]) {
+        self.of_hosts = of_hosts(of, groups, &self.workers);
     }
 
     /// A stage's tasks that ended well, by their places; what this attempt at it lacks is of others. In these a task's
@@ -375,6 +386,11 @@ pub fn of_stage(stage: &Stage, (number, group): (usize, &Group), ran: &mut Ran, 
         (_, known) if is_cut => works.of_tasks.values().sum::<f64>() / known as f64,
         _ => ran.of_unknown(stage, &works.of_tasks),
     };
+    let is_of_host = |task: &Task| ran.of_hosts.contains(&task.id);
+    let on_hosts = attempts.iter().filter(|(_, task)| is_of_host(task));
+    ran.on_hosts.0 += on_hosts.clone().count();
+    ran.on_hosts.1.extend(on_hosts.filter_map(|(_, task)| ran.workers.get(&*task.executor)));
+    let of_attempt = |(place, task)| attempt(place, task, &ran.workers, is_of_host(task));
     let least = |index| ran.in_vain.get(&(stage.id, index)).copied().unwrap_or(0.0);
     let unknown = |index| if is_cut { other.max(least(index)) } else { other };
     let work = |index| works.of_tasks.get(&index).copied().unwrap_or_else(|| unknown(index));
@@ -394,7 +410,7 @@ pub fn of_stage(stage: &Stage, (number, group): (usize, &Group), ran: &mut Ran, 
         result: Bytes::new(result).min(Bytes::from_mib(1 << 11)),
         streamed: if reads { STREAMED } else { 1.0 },
         delay: ms(ran.begun(stage, launched) - ready),
-        attempt: attempts.into_iter().map(|(place, task)| attempt(place, task, &ran.workers)).collect(),
+        attempt: attempts.into_iter().map(of_attempt).collect(),
         ..SparkStage::default()
     }
 }

@@ -14,5 +14,6 @@ mod record;
 mod samples;
 mod spark;
 mod spark_foreign;
+mod spark_hosts;
 mod spark_import;
 mod text;

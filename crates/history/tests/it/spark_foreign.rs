@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use units::{BitRate, Bytes, Time};
 
 /// A log of executors, then events, within one job of stages 0 to `stages`.
-fn log(
+pub fn log(
     version: &str,
     properties: &[(&str, &str)],
     executors: &[(&str, &str, u32)],
@@ -38,14 +38,14 @@ fn log(
 }
 
 /// An attempt at a stage that ended.
-fn stage((id, attempt): (u32, u32), tasks: u32, (submit, finish): (i64, i64), parents: &[u32]) -> Value {
+pub fn stage((id, attempt): (u32, u32), tasks: u32, (submit, finish): (i64, i64), parents: &[u32]) -> Value {
     json!({ "Event": "StageCompleted", "Stage Info": { "Stage ID": id, "Stage Attempt ID": attempt,
         "Stage Name": "count at a.py:1", "Number of Tasks": tasks, "RDD Info": [{ "RDD ID": id }],
         "Parent IDs": parents, "Submission Time": submit, "Completion Time": finish } })
 }
 
 /// An attempt at a task that ended: executor, launch and finish.
-fn task((stage, attempt): (u32, u32), index: u32, executor: &str, (launch, finish): (i64, i64)) -> Value {
+pub fn task((stage, attempt): (u32, u32), index: u32, executor: &str, (launch, finish): (i64, i64)) -> Value {
     json!({ "Event": "TaskEnd", "Stage ID": stage, "Stage Attempt ID": attempt,
         "Task End Reason": { "Reason": "Success" },
         "Task Info": { "Task ID": stage * 1_000 + attempt * 100 + index, "Index": index, "Launch Time": launch,
@@ -60,15 +60,15 @@ fn with(mut event: Value, part: &str, values: &Value) -> Value {
     event
 }
 
-fn imported(text: &str) -> SparkImported {
+pub fn imported(text: &str) -> SparkImported {
     import(&application(text.as_bytes()).unwrap(), None).unwrap()
 }
 
-fn says(imported: &SparkImported, words: &str) {
+pub fn says(imported: &SparkImported, words: &str) {
     assert!(imported.notes.iter().any(|note| note.contains(words)), "{words}: {:?}", imported.notes);
 }
 
-fn ms(times: &[u64]) -> Vec<Time> {
+pub fn ms(times: &[u64]) -> Vec<Time> {
     times.iter().copied().map(Time::from_ms).collect()
 }
 
@@ -292,29 +292,29 @@ fn in_vain(event: Value, reason: &Value) -> Value {
     event
 }
 
-fn threw(event: Value) -> Value {
+pub fn threw(event: Value) -> Value {
     in_vain(event, &json!({ "Reason": "ExceptionFailure", "Class Name": "java.lang.Error", "Description": "no" }))
 }
 
 /// A stage that failed with its task 1, after so many failures of that.
-fn aborted(event: Value, times: u32) -> Value {
+pub fn aborted(event: Value, times: u32) -> Value {
     let id = &event["Stage Info"]["Stage ID"];
     let words = format!("Job aborted due to stage failure: Task 1 in stage {id}.0 failed {times} times, most recent");
     with(event, "Stage Info", &json!({ "Failure Reason": words }))
 }
 
-fn job_start(id: u32, at: i64, stages: &[u32]) -> Value {
+pub fn job_start(id: u32, at: i64, stages: &[u32]) -> Value {
     json!({ "Event": "JobStart", "Job ID": id, "Submission Time": at, "Stage IDs": stages })
 }
 
-fn job_end(id: u32, at: i64, succeeded: bool) -> Value {
+pub fn job_end(id: u32, at: i64, succeeded: bool) -> Value {
     let result = if succeeded { "JobSucceeded" } else { "JobFailed" };
     json!({ "Event": "JobEnd", "Job ID": id, "Completion Time": at, "Job Result": { "Result": result } })
 }
 
 /// By task: how attempts at it ended, after how many milliseconds, and by whose loss.
-fn attempts(stage: &SparkStage) -> Vec<(u32, SparkEnd, u64, Option<&str>)> {
-    let of = |of: &SparkAttempt| (of.task, of.end, of.after.as_ms());
+pub fn attempts(stage: &SparkStage) -> Vec<(u32, SparkEnd, u64, Option<&str>)> {
+    let of = |of: &SparkAttempt| (of.of_task().expect("a task's"), of.end, of.after.as_ms());
     stage
         .attempt
         .iter()

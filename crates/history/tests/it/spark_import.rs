@@ -481,25 +481,6 @@ fn exclusion_is_imported() {
     assert_eq!((recorded.from_stages, recorded.from_application), (1, 1));
 }
 
-/// Where tasks failed on one host alone, exclusion would be of other executors here, where they fail wherever they run.
-#[test]
-fn exclusion_for_the_failures_of_one_host_is_left_out() {
-    let text = with_properties(&[("spark.excludeOnFailure.enabled", "true")], &[]);
-    let line = text.lines().find(|line| line.contains("TaskEnd")).expect("a task");
-    for (host, is_left_out) in [("w1", false), ("w2", true)] {
-        let mut failed: Value = serde_json::from_str(line).unwrap();
-        failed["Task End Reason"] =
-            json!({ "Reason": "ExceptionFailure", "Class Name": "java.lang.Error", "Description": "no" });
-        failed["Task Info"]["Host"] = json!(host);
-        failed["Task Info"]["Task ID"] = json!(99);
-        failed["Task Info"]["Failed"] = json!(true);
-        let imported = imported(&text.replacen(line, &format!("{failed}\n{line}"), 1), None).unwrap();
-        assert_eq!(imported.scenario.spark.unwrap().exclude_on_failure.is_none(), is_left_out, "{host}");
-        let is_said = imported.notes.iter().any(|note| note.contains("failed on some hosts alone"));
-        assert_eq!(is_said, is_left_out, "{:?}", imported.notes);
-    }
-}
-
 /// A cluster's scenario with dynamic allocation has executors come and go by the log's settings; a log without leaves it
 /// out, and a cluster without has them listed, with a word of it.
 #[test]

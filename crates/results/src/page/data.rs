@@ -122,7 +122,7 @@ pub struct Spark {
     pub took_s: Option<f64>,
     /// On YARN: after how long its program could go on, if it came to that.
     pub ready_s: Option<f64>,
-    /// Its executors.
+    /// Its executors, as far as its driver took them.
     pub executors: u32,
     /// Those of them that it lost.
     pub lost: u32,
@@ -136,6 +136,25 @@ pub struct Spark {
     pub stages: Vec<SparkStage>,
     /// How many others there are.
     pub left_out: u32,
+    /// Executors and nodes that got no more tasks as some failed there; of very many, the first.
+    pub exclusions: Vec<SparkExclusion>,
+    /// How many others there were.
+    pub exclusions_left_out: u32,
+}
+
+/// From when until when an executor or a node got no more tasks.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SparkExclusion {
+    /// The executor's number, from 0; none: the node, with all of its executors.
+    pub executor: Option<usize>,
+    /// Its node.
+    pub node: String,
+    /// The stage from which it was excluded; none: from the application.
+    pub stage: Option<String>,
+    /// From when on.
+    pub at_s: f64,
+    /// Until when; none: it still was when the run ended.
+    pub until_s: Option<f64>,
 }
 
 /// A stage of Spark. Volumes are in bytes.

@@ -39,7 +39,7 @@ impl ReportData {
             fidelity: if result.has_packets() { "packet" } else { "flow" },
             end_s: result.ended_at.as_secs_f64(),
             jobs: many::jobs(result, &carried),
-            spark: result.spark.as_ref().map(spark::spark),
+            spark: result.spark.as_ref().map(|app| spark::spark(app, result)),
             job_classes: many::classes(result),
             stalled: result.stall.as_ref().map(stalled),
             network: network(result),

@@ -7,6 +7,7 @@ mod actual;
 mod connections;
 mod data;
 mod disks;
+mod executors;
 mod field;
 mod from_run;
 mod many;

@@ -4,10 +4,12 @@
 //! that no peak is lost), a count its sum.
 
 use super::data::{Chart, Series};
+use super::executors::Spans;
 use crate::metrics::{Metrics, Row};
 use crate::{DISKS, Flow, LINKS, Link, LinkEnd, NODES, RUN, RunResult};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use units::Time;
 
 /// Most values in one series.
@@ -260,12 +262,37 @@ impl Maker<'_> {
         self.chart("first-byte", "Object store: time to first byte", of, series)
     }
 
+    /// Of Spark: how many its driver wanted, where they come and go as tasks need them, and how many were there.
+    fn executors(&self) -> Option<Chart> {
+        let app = self.result.spark.as_ref()?;
+        let (end, step, cells) = (self.result.ended_at, Time::from_secs_f64(self.step_s), self.cells());
+        let series = |name: &str, values| Series { name: name.to_owned(), node: -1, values };
+        let most = |spans: &mut dyn Iterator<Item = Range<Time>>| {
+            most_at_once(spans.map(|span| (span.start, span.end)), step, cells)
+        };
+        let wanted = app.wanted.iter().map(|wanted| (wanted.at, wanted.executors.into()));
+        let spans = Spans::of(app, end);
+        let series = vec![
+            series("wanted", peaks(wanted, step, cells)),
+            series("there", most(&mut spans.there())),
+            series("with tasks", most(&mut spans.with_tasks())),
+            series("excluded", most(&mut spans.excluded())),
+        ];
+        let of = Measure { label: "Most at once".to_owned(), unit: "count", kind: Fold::Peak, scale: 1.0 };
+        self.chart("executors", "Executors", of, series)
+    }
+
+    /// How many steps the run has.
+    fn cells(&self) -> usize {
+        (self.result.ended_at.as_secs_f64() / self.step_s).ceil().max(1.0) as usize
+    }
+
     fn open_flows(&self) -> Option<Chart> {
         let mut by_service: BTreeMap<&str, Vec<&Flow>> = BTreeMap::new();
         for flow in &self.result.flows {
             by_service.entry(&flow.service).or_default().push(flow);
         }
-        let cells = (self.result.ended_at.as_secs_f64() / self.step_s).ceil().max(1.0) as usize;
+        let cells = self.cells();
         let series = by_service.into_iter().map(|(service, flows)| {
             let spans = flows.iter().map(|flow| (flow.start, flow.finish.unwrap_or(self.result.ended_at)));
             let values = most_at_once(spans, Time::from_secs_f64(self.step_s), cells);
@@ -320,20 +347,29 @@ fn most_at_once(spans: impl Iterator<Item = (Time, Time)>, step: Time, cells: us
     let mut changes: Vec<(Time, bool)> =
         spans.flat_map(|(start, end)| [(start, true), (end.max(start), false)]).collect();
     changes.sort_unstable();
+    let levels = changes.into_iter().scan(0_u64, |open, (at, opens)| {
+        *open = if opens { *open + 1 } else { open.saturating_sub(1) };
+        Some((at, *open))
+    });
+    peaks(levels, step, cells)
+}
+
+/// The highest of levels in each of `cells` steps, each of which holds from its time until the next one's.
+fn peaks(levels: impl Iterator<Item = (Time, u64)>, step: Time, cells: usize) -> Vec<u64> {
     let mut values = vec![0; cells];
-    let (mut open, mut filled) = (0_u64, 0);
-    for (at, opens) in changes {
+    let (mut now, mut filled) = (0, 0);
+    for (at, level) in levels {
         let cell = ((at.as_ps() / step.as_ps().max(1)) as usize).min(cells - 1);
         while filled < cell {
             filled += 1;
-            values[filled] = open;
+            values[filled] = now;
         }
-        open = if opens { open + 1 } else { open.saturating_sub(1) };
-        values[cell] = values[cell].max(open);
+        now = level;
+        values[cell] = values[cell].max(now);
     }
     while filled + 1 < cells {
         filled += 1;
-        values[filled] = open;
+        values[filled] = now;
     }
     values
 }
@@ -353,6 +389,7 @@ pub fn charts(result: &RunResult) -> Vec<Chart> {
     let maker = Maker { result, group, step_s };
     let all = [
         maker.arriving(),
+        maker.executors(),
         maker.links(),
         maker.queues(),
         maker.losses(),
@@ -386,6 +423,13 @@ mod tests {
         let s = Time::from_ms;
         let spans = [(s(0), s(25)), (s(12), s(14)), (s(15), s(18)), (s(25), s(31))];
         assert_eq!(most_at_once(spans.into_iter(), s(10), 5), [1, 2, 1, 1, 0]);
+    }
+
+    /// A level of 2 from 5 ms, 5 from 12 ms, 1 from 14 ms and 3 from 40 ms on.
+    #[test]
+    fn peaks_hold_until_the_next_level() {
+        let levels = [(5, 2), (12, 5), (14, 1), (40, 3)].map(|(at, level)| (Time::from_ms(at), level));
+        assert_eq!(peaks(levels.into_iter(), Time::from_ms(10), 6), [2, 5, 1, 1, 3, 3]);
     }
 
     #[test]

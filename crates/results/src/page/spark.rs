@@ -1,14 +1,26 @@
-//! An application of Spark on the page: how it ended, and its stages.
+//! An application of Spark on the page: how it ended, its stages, and what was excluded from them.
 
-use super::data::{Spark, SparkStage};
+use super::data::{Spark, SparkExclusion, SparkStage};
 use super::from_run::{seconds, state};
-use crate::SparkApplication;
+use crate::{RunResult, SparkApplication};
 use units::Bytes;
 
 /// The stages listed: of more, those that took longest.
 const MOST_STAGES: usize = 50;
+/// The exclusions listed: of more, the first.
+const MOST_EXCLUSIONS: usize = 100;
 
-pub(super) fn spark(app: &SparkApplication) -> Spark {
+fn exclusion(of: &crate::SparkExclusion, app: &SparkApplication, run: &RunResult) -> SparkExclusion {
+    SparkExclusion {
+        executor: of.executor,
+        node: run.nodes.get(of.node.0 as usize).map_or_else(String::new, |node| node.name.clone()),
+        stage: of.stage.map(|stage| app.stages[stage].name.clone()),
+        at_s: seconds(of.at),
+        until_s: of.until.map(seconds),
+    }
+}
+
+pub(super) fn spark(app: &SparkApplication, run: &RunResult) -> Spark {
     let mut read = vec![[Bytes::ZERO; 4]; app.stages.len()];
     let mut waited = vec![0.0; app.stages.len()];
     for task in &app.tasks {
@@ -50,12 +62,14 @@ pub(super) fn spark(app: &SparkApplication) -> Spark {
         reason: app.reason.clone(),
         took_s: app.took().map(seconds),
         ready_s: app.ready.map(seconds),
-        executors: units::count(app.executors.len()),
+        executors: units::count(app.executors.iter().filter(|executor| executor.registered.is_some()).count()),
         lost: app.lost,
         copies: app.copies().into(),
         cached: [app.cached_local.get(), app.cached_remote.get(), app.recomputed.get()],
         broadcast: [app.broadcast_from_driver.get(), app.broadcast_from_executors.get()],
         left_out: units::count(app.stages.len() - listed.len()),
+        exclusions: app.exclusions.iter().take(MOST_EXCLUSIONS).map(|of| exclusion(of, app, run)).collect(),
+        exclusions_left_out: units::count(app.exclusions.len().saturating_sub(MOST_EXCLUSIONS)),
         stages: listed.into_iter().map(stage).collect(),
     }
 }

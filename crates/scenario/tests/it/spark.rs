@@ -1,6 +1,7 @@
 //! What is wrong with applications of Spark, what is too much for a machine, and what has no effect.
 
 use crate::support::{parse, refused, warnings};
+use scenario::Nodes;
 use units::Bytes;
 
 const START: &str = "[[spark.stage]]\nname = \"a\"\ntasks = 2\nshuffle-write = \"1 MB\"\n";
@@ -311,6 +312,44 @@ fn attempts_that_do_not_succeed() {
     let line = "    { task = 1, end = \"fetch-failed\", after = \"2 s\", node = \"worker-1\" },\n";
     assert!(short.contains(line), "{short}");
     assert_eq!(parse(&short, &[]).expect("it can be read again").to_toml(), scenario.to_toml());
+}
+
+/// Attempts that fail on some workers alone.
+#[test]
+fn attempts_that_fail_on_some_workers() {
+    let with = |keys: &str| format!("{START}[[spark.stage.attempt]]\n{keys}\n");
+    let cases = [
+        ("only-on = []", "no node is named"),
+        ("only-on = [\"worker-2\", \"worker-9\"]", "there is no `worker-9`"),
+        ("only-on = \"worker-9\"", "the last worker is worker-8"),
+        ("only-on = [\"wroker-2\"]", "did you mean `worker-1`?"),
+        ("only-on = \"\"", "a node or a set of nodes"),
+        ("only-on = 2", "a list of names"),
+        ("only-on = \"master\"", "the master has no executor"),
+        ("only-on = [\"master\", \"worker-1\"]", "the master has no executor"),
+        ("only-on = \"all\"", "the master has no executor"),
+        ("only-on = \"worker-1\"\ntask = 2", "the stage has 2 tasks, and this is none of them"),
+    ];
+    for (keys, expected) in cases {
+        refused(&with(keys), &["cluster.workers=8"], &[expected]);
+    }
+    // Executors that are listed are on worker-1.
+    for (number, warns) in [(1, false), (2, true)] {
+        let text = format!("[[spark.executor]]\n{}", with(&format!("only-on = \"worker-{number}\"")));
+        assert_eq!(warnings(&text, &[]).contains("no [[spark.executor]] is on these workers"), warns);
+    }
+    // What a task is not said of is its stage's first, or, with workers, any.
+    let read =
+        |keys: &str| parse(&with(keys), &["cluster.workers=8"]).expect(keys).spark.unwrap().stage.remove(0).attempt;
+    assert_eq!(read("after = \"1 s\"")[0].of_task(), Some(0));
+    assert_eq!(read("only-on = \"worker-2..worker-3\"\ntask = 1")[0].of_task(), Some(1));
+    let any = &read("only-on = [\"worker-2..worker-3\", \"worker-5\"]")[0];
+    assert_eq!((any.of_task(), any.only_on.clone()), (None, Some(Nodes::List(vec![2, 3, 5]))));
+    let many = with("only-on = \"workers\"").replace(
+        "[[spark.stage.attempt]]\nonly-on = \"workers\"\n",
+        &format!("attempt = [{}]\n", "{ only-on = \"workers\" }, ".repeat(101)),
+    );
+    refused(&many, &["cluster.workers=100000"], &["names 10100000 nodes"]);
 }
 
 /// Exclusion of executors: what Spark refuses (`HealthTracker.validateExcludeOnFailureConfs`), and what has no effect.

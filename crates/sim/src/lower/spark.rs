@@ -7,8 +7,8 @@ use scenario::{
     SparkLevel, SparkPlace, SparkStage, SparkYarn, node_number,
 };
 use spark::{
-    Allocation, Coalesce, Config, Exclusion, Failing, JobSpec, Level, Listed, Moment, OnYarn, Place, Skew, Spark,
-    Speculation, StageSpec, TaskSpec,
+    Allocation, Coalesce, Config, Exclusion, Failing, Failure, JobSpec, Level, Listed, Moment, OnYarn, Place, Skew,
+    Spark, Speculation, StageSpec, TaskSpec,
 };
 use units::{Bytes, Time};
 
@@ -65,7 +65,8 @@ pub(super) fn application(scenario: &Scenario) -> Option<Spark> {
         let read: Vec<Bytes> = parents.iter().map(|parent| written(&stages[*parent])).collect();
         let kept = reads.map(|keeper| (keeper, &stages[keeper]));
         let built = of_stage(stage, (parents, read.into_iter().sum()), kept);
-        stages.push(StageSpec { adaptive: spark.adaptive && stage.sql, ..built });
+        let failing = stage.attempt.iter().map(|attempt| failing(attempt, scenario.cluster.workers)).collect();
+        stages.push(StageSpec { adaptive: spark.adaptive && stage.sql, failing, ..built });
     }
     Some(Spark::new(Config { stages, ..config }, scenario.run.seed))
 }
@@ -203,15 +204,20 @@ fn of_stage(
         warm_up: stage.warm_up,
         streamed: stage.streamed,
         adaptive: false,
-        failing: stage.attempt.iter().map(failing).collect(),
+        failing: Vec::new(),
     }
 }
 
 /// An attempt that does not succeed.
-fn failing(attempt: &SparkAttempt) -> Failing {
+fn failing(attempt: &SparkAttempt, workers: u32) -> Failing {
     let node = attempt.node.as_deref().and_then(node_number).map(NodeId);
     let fetch = (attempt.end == SparkEnd::FetchFailed).then_some(node);
-    Failing { task: attempt.task as usize, after: attempt.after, fetch }
+    let only_on = attempt.only_on.as_ref().map_or_else(Vec::new, |nodes| nodes.numbers(workers));
+    Failing {
+        task: attempt.of_task().map(|task| task as usize),
+        only_on: only_on.into_iter().map(NodeId).collect(),
+        failure: Failure { after: attempt.after, fetch },
+    }
 }
 
 /// A task's part of what is given for all together, or its own.

@@ -30,6 +30,8 @@ pub(super) fn fill(driver: &Driver, result: &mut RunResult) {
         reason: spark.failure().unwrap_or_default().to_owned(),
         lost: count(spark.lost()),
         excluded_nodes: spark.excluded_nodes(),
+        exclusions: spark.exclusions().to_vec(),
+        wanted: spark.wanted().to_vec(),
         executors: spark.executors().collect(),
         master: spark.master(),
         ready: spark.ready(),

@@ -43,6 +43,7 @@ mod spark_broadcast;
 mod spark_cache;
 mod spark_exclusion;
 mod spark_failing;
+mod spark_hosts;
 mod spark_iterations;
 mod spark_line_end;
 mod spark_listed;

@@ -43,6 +43,10 @@ fn executors_are_asked_for_while_tasks_wait() {
     let app = spark(&result);
     all_near(&registered(app), &[2.0, 3.0, 3.0, 4.0], 0.15);
     near(took(&result), 23.0, 0.15);
+    // Each task that ends is one for which none is wanted: at 12 s, two at 13 s, at 14 and 22 s.
+    let (at, wanted): (Vec<_>, Vec<_>) = app.wanted.iter().map(|of| (of.at.as_secs_f64(), of.executors)).unzip();
+    assert_eq!(wanted, [0, 1, 3, 6, 5, 3, 2, 1]);
+    all_near(&at, &[0.0, 1.0, 2.0, 3.0, 12.0, 13.0, 14.0, 22.0], 0.25);
     // No more than two; and three from the start on.
     let two = run(&format!("{ON}max-executors = 2\n{six}"), &[]);
     all_near(&registered(spark(&two)), &[2.0, 3.0], 0.15);

@@ -55,7 +55,11 @@ fn scenario(seed: u64) -> String {
         );
         for _ in 0..random.below(4) {
             let (task, after) = (random.below(tasks), one(random, &["0 s", "500 ms", "5 s"]));
-            let _ = write!(text, "[[spark.stage.attempt]]\ntask = {task}\nafter = \"{after}\"\n");
+            let _ = write!(text, "[[spark.stage.attempt]]\nafter = \"{after}\"\n");
+            text += one(random, &["", "only-on = \"worker-2\"\n", "only-on = [\"worker-1\", \"worker-3\"]\n"]);
+            if random.below(2) == 0 {
+                let _ = writeln!(text, "task = {task}");
+            }
         }
         let parent = random.below(job + 1);
         let _ = write!(
