@@ -81,7 +81,7 @@ impl Chance {
             return None;
         }
         let clear = (self.rounds - self.lossy).max(0.5);
-        let lambda = (self.rounds.max(clear) / clear).ln();
+        let lambda = libm::log(self.rounds.max(clear) / clear);
         Some(Losses { lost: self.rounds * lambda + self.unending.lost, sent: self.segments + self.unending.sent })
     }
 }

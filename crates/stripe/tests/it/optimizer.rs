@@ -312,7 +312,7 @@ fn round(controller: &mut Controller, totals: &mut Totals, mbps: u64, streams: u
 fn lossy_round(controller: &mut Controller, totals: &mut Totals, mbps: u64, streams: u32, state: &mut u64) {
     for _ in 0..mbps * 1_000_000 / 8 / 10 / 1448 {
         *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        totals.lost += u64::from((*state >> 33) % 1000 == 0);
+        totals.lost += u64::from((*state >> 33).is_multiple_of(1000));
     }
     round(controller, totals, mbps, streams);
 }
