@@ -115,12 +115,12 @@ fn most_of_a_few_random_scenarios_are_near() {
     assert!(ours >= 80.0 && ours >= rival, "{ours} %, by mean value analysis {rival} %");
 }
 
-/// The model was mended after a look at its misses of all seeds but the last two.
+/// The model was mended after a look at its misses of all seeds but the last four.
 /// `cargo test -p estimate --release -- --ignored --nocapture share` prints the shares.
 #[test]
-#[ignore = "10,000 simulations: minutes without optimisation"]
+#[ignore = "12,000 simulations: minutes without optimisation"]
 fn the_share_of_random_scenarios_that_are_near() {
-    for seed in [1, 2, 3, 4, 5, 6, 777, 2026, 31_337, 4_242] {
+    for seed in [1, 2, 3, 4, 5, 6, 777, 2026, 31_337, 4_242, 90_210, 5_150] {
         let [one, mean, rival, bounded] = shares(&cases(seed, 200, 5));
         println!(
             "seed {seed}: of 200 within 20 % of one run {one:.1} %, of the mean of five seeds {mean:.1} %; by mean \
@@ -130,8 +130,19 @@ fn the_share_of_random_scenarios_that_are_near() {
     }
 }
 
-/// While maps wait reducers are asked for a few at a time, and the first nodes after the AppMaster's heartbeat get them
-/// all: with two or three on a node its link is what all wait for.
+/// The mean over ten seeds of what is found in a run.
+fn mean_of_ten(scenario: &mut Scenario, of: impl Fn(&Scenario) -> f64) -> f64 {
+    let first = scenario.run.seed;
+    let run = |seed| {
+        scenario.run.seed = seed;
+        of(scenario)
+    };
+    (first..first + 10).map(run).sum::<f64>() / 10.0
+}
+
+/// While maps wait reducers are asked for a few at a time, and the first nodes after the AppMaster's heartbeat get them:
+/// with two or three on a node its link is what all wait for. In the first scenario that is so in three runs of ten,
+/// which take twice as long, hence the means.
 #[test]
 fn reducers_that_are_asked_for_a_few_at_a_time_share_nodes() {
     for (nodes, reducers, megabytes, replicas, heartbeat) in [
@@ -139,17 +150,38 @@ fn reducers_that_are_asked_for_a_few_at_a_time_share_nodes() {
         ("workers = 4\nnode = { cores = 4, disks = 1, disk = 'virtual', memory = '8 GiB' }", 2, 2_000, 3, "1 s"),
         // What is asked for between two heartbeats of the nodes goes to several.
         ("workers = 12\nnode = { cores = 2, disks = 1, disk = 'virtual', memory = '8 GiB' }", 6, 12_000, 2, "1 ms"),
+        // Two a second, and both to the same nodes: five of twelve on one.
+        ("workers = 6\nnode = { cores = 4, disks = 2, disk = 'ssd', memory = '16 GiB' }", 12, 4_500, 3, "1 s"),
     ] {
         let text = format!(
             "cluster.{nodes}\nrun.fidelity = 'flow'\nnetwork.rate = '100 Mbit/s'\nhdfs = {{ block = '64 MiB', \
              replication = {replicas} }}\nmapreduce = {{ reducers = {reducers}, slowstart = 0.05, am-heartbeat = \
              '{heartbeat}' }}\njob = [{{ workload = 'terasort', input = '{megabytes} MB' }}]"
         );
-        let scenario = scenario(&text);
-        let (mean, time) =
-            (estimate::estimate(&scenario).expect("a closed form")[0].total().mean, simulated(&scenario));
+        let mut scenario = scenario(&text);
+        let mean = estimate::estimate(&scenario).expect("a closed form")[0].total().mean;
+        let time = mean_of_ten(&mut scenario, simulated);
         assert!(is_near(mean, time), "{reducers} reducers, {heartbeat}: {mean} s beside {time} s");
     }
+}
+
+/// Maps that read from other nodes over slow links are taken for slow, and their copies read from the same nodes.
+#[test]
+fn copies_of_maps_that_read_from_afar_slow_them_down() {
+    let means = [false, true].map(|speculative| {
+        let text = format!(
+            "cluster.workers = 12\nrun.fidelity = 'flow'\nnode = {{ cores = 2, disks = 4, disk = 'virtual' }}\n\
+             network.rate = '50 Mbit/s'\nhdfs = {{ block = '128 MiB', replication = 1 }}\nmapreduce = {{ reducers = \
+             2, slowstart = 1.0, speculative = {speculative} }}\njob = [{{ workload = 'grep', input = '1280 MB' }}]"
+        );
+        let mut scenario = scenario(&text);
+        let mean = estimate::estimate(&scenario).expect("a closed form")[0].total().mean;
+        let time = mean_of_ten(&mut scenario, simulated);
+        assert!(is_near(mean, time), "copies {speculative}: {mean} s beside {time} s");
+        [mean, time]
+    });
+    let [without, with] = means;
+    assert!(with[0] > 1.2 * without[0] && with[1] > 1.2 * without[1], "{means:?}");
 }
 
 /// 12 maps of 64 MiB on four nodes with a core each and 3 places: each node computes its three side by side, so
