@@ -13,6 +13,8 @@ pub(crate) struct Counted {
     pub fetched: f64,
     pub on_node: f64,
     pub in_rack: f64,
+    /// A reducer waited for the last map.
+    pub polls: bool,
 }
 
 /// From one look for slow maps to the next, and to that after one with a copy (`retry-after-no-speculate`,
@@ -196,13 +198,16 @@ impl Count<'_> {
         }
         let most = |of: &dyn Fn(&Reducer) -> usize, count: usize| {
             let mut counts = vec![0_u32; count];
-            self.reducers.iter().for_each(|reducer| counts[of(reducer)] += 1);
+            for reducer in &self.reducers {
+                counts[of(reducer)] += 1;
+            }
             f64::from(counts.into_iter().max().unwrap_or(0))
         };
         Counted {
             mapped: if self.maps_done < self.plan.maps { self.now } else { self.mapped },
             fetched: self.now.max(self.mapped),
             on_node: most(&|reducer| reducer.node, self.plan.nodes),
+            polls: self.reducers.iter().any(|reducer| reducer.begins < self.mapped),
             in_rack: most(&|reducer| reducer.node % self.plan.racks, self.plan.racks),
         }
     }

@@ -41,7 +41,7 @@ pub(crate) struct Stages<'a> {
     replicas: f64,
     /// What the largest reducer has, in units of the mean.
     largest: f64,
-    /// Seconds after the last task.
+    /// Seconds after the last task, which YARN's AppMaster ends the job with.
     end: f64,
     /// What was counted of each draw.
     counted: Vec<Counted>,
@@ -100,7 +100,7 @@ impl<'a> Stages<'a> {
             written,
             replicas,
             largest: largest(spec, reducers),
-            end: if yarn { master / 2.0 } else { heartbeat },
+            end: if yarn { 0.0 } else { heartbeat },
             counted: Vec::new(),
         };
         for on_node in (1..=cluster.reduce_slots.max(1.0) as u32).map(f64::from) {
@@ -152,7 +152,8 @@ impl<'a> Stages<'a> {
             mean: 0.0,
             most: whole + self.start() + self.turn + 2.0 * poll,
         };
-        let shuffle = self.found(bounds, |counted| counted.fetched - counted.mapped + poll);
+        let waits = |counted: &Counted| if counted.polls { poll } else { 0.0 };
+        let shuffle = self.found(bounds, |counted| counted.fetched - counted.mapped + waits(counted));
         let reduces = |counted: &Counted| self.reduces((counted.on_node, counted.in_rack)).mean;
         let reduces = self.found(self.reduces(self.spread), reduces);
         let mva = mva + last + self.by_mva(self.reducers, self.reduce_places(), on_node(&self.reduce, self.spread.0));

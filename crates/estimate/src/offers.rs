@@ -38,7 +38,9 @@ impl<'a> Offers<'a> {
     pub fn new(plan: &'a Plan, blocks: Vec<Vec<usize>>, master: usize) -> Self {
         let mut at_node = vec![VecDeque::new(); plan.nodes];
         for (map, nodes) in blocks.iter().enumerate() {
-            nodes.iter().for_each(|&node| at_node[node].push_back(map));
+            for &node in nodes {
+                at_node[node].push_back(map);
+            }
         }
         let mut room = vec![plan.room; plan.nodes];
         room[master] -= plan.master_room;
@@ -64,7 +66,9 @@ impl<'a> Offers<'a> {
     pub fn again(&mut self, map: usize) {
         if !std::mem::replace(&mut self.waits[map], true) {
             self.waiting += 1;
-            self.blocks[map].iter().for_each(|&node| self.at_node[node].push_back(map));
+            for &node in &self.blocks[map] {
+                self.at_node[node].push_back(map);
+            }
             self.anywhere.push_back(map);
         }
     }
@@ -147,7 +151,9 @@ impl<'a> Offers<'a> {
                 self.by_node[node] += 1;
                 racks[node % self.plan.racks] = true;
             }
-            racks.iter().enumerate().filter(|(_, named)| **named).for_each(|(rack, _)| self.by_rack[rack] += 1);
+            for (rack, named) in racks.into_iter().enumerate() {
+                self.by_rack[rack] += usize::from(named);
+            }
         }
     }
     /// The map that a node is given: one whose block it has, else one of its rack, else any.

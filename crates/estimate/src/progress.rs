@@ -77,7 +77,9 @@ impl Count<'_> {
             let crowd = (here / self.plan.cores).max(1.0) / whole.max(1.0);
             // Seconds per byte: the transfer and the merges that stop it, or what goes on beside it.
             let each = (1.0 / sum + intake.merged * crowd).max(intake.beside * crowd);
-            reducer.rates.iter_mut().for_each(|rate| *rate /= sum * each);
+            for rate in &mut reducer.rates {
+                *rate /= sum * each;
+            }
         }
     }
     /// When the next step or read ends, or a reducer begins; and while reducers fetch not later than in a little while.
