@@ -1,8 +1,9 @@
 //! A job's stages from its volumes and costs.
 
-use crate::chance::fullest;
+use crate::count::{Counted, counted};
 use crate::machine::Cluster;
 use crate::mva::{Station, cycle, longest_of};
+use crate::plan::{Volumes, plan};
 use crate::work::{Intake, Work, intake, map_work, reduce_work, with_writes};
 use crate::{JobEstimate, Span, Unable, unable};
 use hadoop::mapreduce::{Generation, JobInput, JobSpec, MapReduceConfig, SET_UP_SHARE};
@@ -10,34 +11,40 @@ use hadoop::workload::Source;
 use scenario::Scenario;
 use units::Bytes;
 
+/// How often a job is counted through: for so many nodes in all, as what chance makes of many is near its mean, and at
+/// most so often.
+const DRAWS_NODES: u64 = 1_000;
+const MOST_DRAWS: u64 = 12;
+
 /// The stages of a job.
 #[derive(Debug)]
 pub(crate) struct Stages<'a> {
-    pub(crate) config: &'a MapReduceConfig,
-    pub(crate) cluster: &'a Cluster,
-    pub(crate) maps: f64,
+    config: &'a MapReduceConfig,
+    cluster: &'a Cluster,
+    maps: f64,
     reducers: f64,
-    pub(crate) map: Work,
-    reduce: Work,
+    map: Work,
+    /// By how many reducers are on the node, from one on: a reduce's work, and what a reducer needs to take its part in.
+    reduce: Vec<Work>,
+    intakes: Vec<Intake>,
     /// Seconds before the first task starts, and between a task's end and the next one's start in its place.
     begin: f64,
     turn: f64,
     /// The least time between two starts on a node.
-    pub(crate) pace: f64,
-    /// How many reducers run at once on the node and in the rack that have most.
+    pace: f64,
+    /// How many reducers run at once on the node and in the rack that have most, in the mean of the draws.
     spread: (f64, f64),
-    /// Bytes of the whole shuffle, and what a reducer needs to take its part in.
+    /// Bytes of the whole shuffle.
     shuffled: f64,
-    intake: Intake,
-    /// Seconds that the last maps read from another node.
-    remote: f64,
     /// Bytes that a reduce writes, and into how many replicas.
     written: f64,
     replicas: f64,
     /// What the largest reducer has, in units of the mean.
     largest: f64,
-    /// Seconds after the last task.
+    /// Seconds after the last task, which YARN's AppMaster ends the job with.
     end: f64,
+    /// What was counted of each draw.
+    counted: Vec<Counted>,
 }
 
 impl<'a> Stages<'a> {
@@ -63,7 +70,7 @@ impl<'a> Stages<'a> {
         let split = input / maps;
         let yarn = mapreduce.generation == Generation::Yarn;
         let reducers = spec.reducers;
-        let (map, output) = map_work(mapreduce, cluster, spec, split, reads);
+        let (map, output) = map_work(mapreduce, cluster, spec, (split, (maps / cluster.workers).ceil()), reads);
         let replicas = f64::from(
             spec.workload.output_replication.map_or(config.hdfs.replication, u32::from).min(scenario.cluster.workers),
         );
@@ -83,31 +90,44 @@ impl<'a> Stages<'a> {
             maps,
             reducers: f64::from(reducers),
             map,
-            reduce: Work::default(),
+            reduce: Vec::new(),
+            intakes: Vec::new(),
             begin,
             turn,
             pace: heartbeat,
             shuffled: output * maps,
             spread: (1.0, 1.0),
-            intake: Intake::default(),
-            remote: if reads {
-                split / cluster.rate * remote_readers(maps, cluster.workers, f64::from(config.hdfs.replication))
-            } else {
-                0.0
-            },
             written,
             replicas,
             largest: largest(spec, reducers),
-            end: if yarn { master / 2.0 } else { heartbeat },
+            end: if yarn { 0.0 } else { heartbeat },
+            counted: Vec::new(),
         };
-        stages.spread = stages.spread(stages.at_once(), stages.map_places());
-        let on_node = stages.spread.0;
-        // A node has the first replica of what its reducers write, and its part of all others.
-        let here = 1.0 + (replicas - 1.0).max(0.0) * f64::from(reducers) / cluster.workers / on_node;
-        let reduce = reduce_work(mapreduce, cluster, spec, (per_reducer, maps), (on_node, written * here));
-        stages.reduce = with_writes(reduce, cluster, (written, replicas), (f64::from(reducers), on_node));
-        stages.intake = intake(mapreduce, cluster, spec, (per_reducer, maps), on_node);
+        for on_node in (1..=cluster.reduce_slots.max(1.0) as u32).map(f64::from) {
+            // A node has the first replica of what its reducers write, and its part of all others.
+            let here = 1.0 + (replicas - 1.0).max(0.0) * f64::from(reducers) / cluster.workers / on_node;
+            let reduce = reduce_work(mapreduce, cluster, spec, (per_reducer, maps), (on_node, written * here));
+            stages.reduce.push(with_writes(reduce, cluster, (written, replicas), (f64::from(reducers), on_node)));
+            stages.intakes.push(intake(mapreduce, cluster, spec, (per_reducer, maps), on_node));
+        }
+        let at_once = stages.reducers.min(libm::floor(stages.reduce_places()));
+        let volumes = Volumes { sizes: sizes(spec, files, block, split), reads, split, output, at_once };
+        let plan = plan(scenario, config, cluster, (stages.map, stages.largest, &stages.intakes), reducers, volumes);
+        let draws = (DRAWS_NODES / plan.nodes as u64).clamp(1, MOST_DRAWS);
+        stages.counted = (1..=draws).map(|draw| counted(&plan, draw)).collect();
+        stages.spread = (stages.mean(|counted| counted.on_node), stages.mean(|counted| counted.in_rack));
         Ok(stages)
+    }
+
+    /// The mean over the draws.
+    fn mean(&self, of: impl Fn(&Counted) -> f64) -> f64 {
+        self.counted.iter().map(of).sum::<f64>() / self.counted.len() as f64
+    }
+    /// Bounds, widened to what was found in the draws, with their mean.
+    fn found(&self, bounds: Span, of: impl Fn(&Counted) -> f64) -> Span {
+        let found = self.counted.iter().map(&of);
+        let (least, most) = found.fold((bounds.least, bounds.most), |(low, high), s| (low.min(s), high.max(s)));
+        Span { least, mean: self.mean(of), most }
     }
 
     pub fn estimate(&self, name: &str) -> JobEstimate {
@@ -116,68 +136,53 @@ impl<'a> Stages<'a> {
         // Reducers take places only when the first maps are done; as many more as there are places have begun by then.
         let before = (self.config.slow_start + all / self.maps).min(1.0);
         let slots = (before / all.max(1.0) + (1.0 - before) / (all - held).max(1.0)).recip();
-        let (first, mut maps) = self.stage(self.maps, slots, &self.map, 0.0);
-        // Those that read from other nodes are the last to be placed. They read while they compute, once they run.
-        let starts = self.config.jvm_start_cpu.as_secs_f64() + self.config.task_overhead_cpu.as_secs_f64();
-        let over = (self.remote - (self.map.cpu - starts / self.cluster.speed).max(self.map.disk)).max(0.0);
-        let near = maps.mean;
-        maps.mean += over;
-        maps.most = maps.most.max(maps.mean) + over;
-        let begin = Span::exactly(self.begin);
+        let (first, bounds) = self.stage(self.maps, slots, &self.map, 0.0, self.pace);
+        let maps = self.found(Span::exactly(self.begin).plus(bounds), |counted| counted.mapped);
+        let name = name.to_owned();
+        let mva = self.begin + self.by_mva(self.maps, slots, &self.map) + self.end;
         if self.reducers == 0.0 {
-            let maps_end = begin.plus(maps);
-            let mva = self.begin + self.by_mva(self.maps, slots, &self.map) + self.end;
-            return JobEstimate {
-                name: name.to_owned(),
-                maps: maps_end,
-                shuffle: Span::default(),
-                reduces: Span::exactly(self.end),
-                mva,
-            };
+            return JobEstimate { name, maps, shuffle: Span::default(), reduces: Span::exactly(self.end), mva };
         }
-        let (places, waves, at_once, spread) = (self.reduce_places(), self.waves(), self.at_once(), self.spread);
-        let whole = self.shuffle(at_once, spread);
-        // Reducers begin when slow start lets them, and have then to start.
-        let start = self.start();
-        let let_begin =
-            if self.config.slow_start < 1.0 { first + self.config.slow_start * (near - first) } else { maps.mean };
-        let begun = let_begin + self.turn + start;
-        // What is left after the last map: its wave's outputs, or more where the network is behind. What the node that
-        // sends most gives to readers of its blocks it does not give to reducers.
-        let last = (slots / self.maps).min(1.0);
-        let beside = (maps.mean - begun.max(near)).max(0.0) * (1.0 - self.sent(at_once) / whole.max(f64::MIN_POSITIVE));
-        let fetched = (near - begun).max(0.0) + beside;
-        let behind = (begun - maps.mean).max(0.0) + (whole - fetched).max(whole * last);
+        let whole = self.shuffle(self.at_once(), self.spread);
+        // What is left after the last map is its wave's outputs at the least.
+        let last = whole * (slots / self.maps).min(1.0);
         let poll = self.config.event_poll.as_secs_f64() / 2.0;
-        let shuffle = Span {
-            least: (whole - (maps.most - first).max(0.0)).max(whole * last),
-            mean: behind + poll,
-            most: whole + start + self.turn + 2.0 * poll,
+        let bounds = Span {
+            least: (whole - (bounds.most - first).max(0.0)).max(last),
+            mean: 0.0,
+            most: whole + self.start() + self.turn + 2.0 * poll,
         };
-        let (_, reduces) = self.stage(self.reducers, places, &self.reduce, waves * spread.0);
+        let waits = |counted: &Counted| if counted.polls { poll } else { 0.0 };
+        let shuffle = self.found(bounds, |counted| counted.fetched - counted.mapped + waits(counted));
+        let reduces = |counted: &Counted| self.reduces((counted.on_node, counted.in_rack)).mean;
+        let reduces = self.found(self.reduces(self.spread), reduces);
+        let mva = mva + last + self.by_mva(self.reducers, self.reduce_places(), on_node(&self.reduce, self.spread.0));
+        JobEstimate { name, maps, shuffle, reduces, mva }
+    }
+
+    /// The reduces after their first wave's last fetch, with so many reducers on the node and in the rack with most.
+    fn reduces(&self, spread: (f64, f64)) -> Span {
+        let work = on_node(&self.reduce, spread.0);
+        let (places, waves, at_once) = (self.reduce_places(), self.waves(), self.at_once());
+        let whole = self.shuffle(at_once, spread);
+        let (_, reduces) = self.stage(self.reducers, places, work, waves * spread.0, 0.0);
         // Later waves fetch everything when they start.
-        let again = (waves - 1.0) * (whole + start);
+        let again = (waves - 1.0) * (whole + self.start());
         let crowded = self.crowded(at_once);
         // The second replica goes to another rack.
         let across = if self.replicas < 2.0 { 0.0 } else { self.written * spread.1 / self.cluster.rack_rate };
-        let across = waves * (across - self.reduce.link * spread.0).max(0.0);
-        let largest = (self.largest - 1.0) * self.alone(&self.reduce, 1.0);
-        let reduces = Span {
+        let across = waves * (across - work.link * spread.0).max(0.0);
+        let largest = (self.largest - 1.0) * self.alone(work, 1.0);
+        Span {
             least: reduces.least + again,
             mean: reduces.mean + again + self.end + largest + across + waves * crowded,
             most: reduces.most
                 + again
                 + self.end
-                + self.largest * self.alone(&self.reduce, 1.0)
+                + self.largest * self.alone(work, 1.0)
                 + across
                 + 2.0 * waves * crowded,
-        };
-        let mva = self.begin
-            + self.by_mva(self.maps, slots, &self.map)
-            + whole * last
-            + self.by_mva(self.reducers, places, &self.reduce)
-            + self.end;
-        JobEstimate { name: name.to_owned(), maps: begin.plus(maps), shuffle, reduces, mva }
+        }
     }
 
     /// Places of maps in the cluster, and of reducers.
@@ -207,7 +212,7 @@ impl<'a> Stages<'a> {
 
     /// How long a task takes with so many on its node.
     fn alone(&self, work: &Work, beside: f64) -> f64 {
-        let Work { delay, cpu, disk, link } = *work;
+        let Work { delay, cpu, disk, link, .. } = *work;
         delay
             + (cpu * (beside / self.cluster.cores).max(1.0))
                 .max(disk * (beside / self.cluster.disks).max(1.0))
@@ -215,7 +220,7 @@ impl<'a> Stages<'a> {
     }
 
     /// How long a task's turn takes where its node has always so many: of the busiest resource, or its own.
-    pub(crate) fn cycle(&self, work: &Work, beside: f64) -> f64 {
+    fn cycle(&self, work: &Work, beside: f64) -> f64 {
         let busiest = (work.cpu / self.cluster.cores).max(work.disk / self.cluster.disks).max(work.link);
         let own = work.delay + work.cpu.max(work.disk).max(work.link);
         (busiest.max(self.pace) * beside).max(own + self.turn)
@@ -228,17 +233,18 @@ impl<'a> Stages<'a> {
     }
 
     /// How long the network takes for all of a shuffle: into the nodes of so many reducers, out of all, or between racks.
-    fn shuffle(&self, reducers: f64, (on_node, in_rack): (f64, f64)) -> f64 {
+    fn shuffle(&self, reducers: f64, (here, in_rack): (f64, f64)) -> f64 {
         let cluster = self.cluster;
         let remote = self.shuffled * (1.0 - 1.0 / cluster.workers);
         let per_reducer = remote / self.reducers * self.largest;
-        let into = per_reducer * on_node;
+        let into = per_reducer * here;
         let between = self.shuffled / self.reducers * in_rack * (1.0 - 1.0 / cluster.racks);
-        let crowd = self.largest * (on_node / cluster.cores).max(1.0);
+        let crowd = self.largest * (here / cluster.cores).max(1.0);
         // A reducer does not fetch while it merges in memory. Others on its node do.
-        let alone = per_reducer / cluster.rate + self.intake.merged * crowd;
+        let intake = on_node(&self.intakes, here);
+        let alone = per_reducer / cluster.rate + intake.merged * crowd;
         let bounds = [into / cluster.rate, alone, self.sent(reducers), between / cluster.rack_rate];
-        bounds.into_iter().fold(self.intake.beside * crowd, f64::max)
+        bounds.into_iter().fold(intake.beside * crowd, f64::max)
     }
 
     /// How long the node that has most maps sends to so many reducers.
@@ -260,7 +266,7 @@ impl<'a> Stages<'a> {
 
     /// When the first task ends, and how long all take. A node is given one task in a heartbeat, and has its tasks one
     /// after the other in each of its places.
-    fn stage(&self, tasks: f64, slots: f64, work: &Work, on_node: f64) -> (f64, Span) {
+    fn stage(&self, tasks: f64, slots: f64, work: &Work, on_node: f64, pace: f64) -> (f64, Span) {
         let on_node = on_node.max((tasks / self.cluster.workers).ceil()).max(1.0);
         let places = (slots / self.cluster.workers).max(1.0);
         let beside = places.min(on_node);
@@ -271,10 +277,9 @@ impl<'a> Stages<'a> {
         let rounds = ((tasks / slots).ceil() - 1.0).max(0.0);
         let last =
             ((tasks - rounds * slots) / self.cluster.workers).ceil().max(if rounds > 0.0 { 1.0 } else { beside });
-        let mean = rounds * turn + (last - 1.0) * self.pace + self.alone(work, last);
+        let mean = rounds * turn + (last - 1.0) * pace + self.alone(work, last);
         let least = (tasks * (cycle - self.turn) / slots).max(self.alone(work, 1.0)).min(mean);
-        let most =
-            ((tasks - 1.0) * (alone + self.turn).max(cycle) / slots + (beside - 1.0) * self.pace + alone).max(mean);
+        let most = ((tasks - 1.0) * (alone + self.turn).max(cycle) / slots + (beside - 1.0) * pace + alone).max(mean);
         (alone, Span { least, mean, most })
     }
 
@@ -295,19 +300,23 @@ impl<'a> Stages<'a> {
     }
 }
 
-/// How many maps read from one other node at the end, where most do.
-///
-/// With one replica the node that has most blocks is left with what it has beyond its part, when the others are done
-/// with theirs. With `r` replicas on `W` nodes: the scheduler passes `c c r / W` offers where `c` maps are left that name
-/// `c r` places (`RegularContainerAllocator.getLocalityWaitFactor`), and one offer in `W / (c r)` is local, so the last
-/// `c = (W / r)^(2/3)` are taken anywhere.
-fn remote_readers(maps: f64, workers: f64, replicas: f64) -> f64 {
-    if replicas >= workers {
-        return 0.0;
-    }
-    let left = libm::cbrt(workers / replicas * (workers / replicas)).min(maps) * (1.0 - replicas / workers);
-    let beyond = if replicas < 2.0 { fullest(maps, workers) - maps / workers } else { 0.0 };
-    beyond.max(fullest(left, workers))
+/// Of what there is by how many reducers are on a node, from one on.
+fn on_node<T>(of: &[T], reducers: f64) -> &T {
+    &of[(reducers.ceil() as usize).clamp(1, of.len()) - 1]
+}
+
+/// Each map's split in units of the mean.
+fn sizes(spec: &JobSpec, files: &[Bytes], block: u64, split: f64) -> Vec<f64> {
+    let of_file = |file: &Bytes| {
+        let whole = (0..file.get() / block).map(|_| block);
+        whole.chain(Some(file.get() % block).filter(|rest| *rest > 0)).collect::<Vec<u64>>()
+    };
+    let sizes: Vec<f64> = match spec.workload.source {
+        Source::Generated { maps } => vec![1.0; maps.max(1) as usize],
+        Source::File if spec.whole_files => files.iter().map(|file| file.get() as f64 / split).collect(),
+        Source::File => files.iter().flat_map(of_file).map(|bytes| bytes as f64 / split).collect(),
+    };
+    if sizes.is_empty() || split <= 0.0 { vec![1.0; sizes.len().max(1)] } else { sizes }
 }
 
 /// The largest share of a reducer over the mean.

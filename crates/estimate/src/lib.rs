@@ -7,13 +7,18 @@
 //! and Buzen, "The Operational Analysis of Queueing Network Models", 1978). Beside it stands what mean value analysis
 //! says ([`mva`]).
 
+mod blocks;
 mod cache;
-mod chance;
+mod count;
 mod job;
 mod json;
+mod links;
 mod machine;
+mod master;
 pub mod mva;
-mod ramp;
+mod offers;
+mod plan;
+mod progress;
 mod work;
 
 pub use json::to_json;

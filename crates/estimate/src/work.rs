@@ -13,14 +13,17 @@ pub(crate) struct Work {
     pub cpu: f64,
     pub disk: f64,
     pub link: f64,
+    /// Of the core's seconds, those after the last byte of input, and those that another core can take over.
+    pub tail: f64,
+    pub beside: f64,
 }
 
-/// A map's work but for what it writes to HDFS, and the bytes of its output.
+/// A map's work but for what it writes to HDFS, and the bytes of its output. So many maps are on its node in all.
 pub(crate) fn map_work(
     config: &MapReduceConfig,
     cluster: &Cluster,
     spec: &JobSpec,
-    split: f64,
+    (split, here): (f64, f64),
     reads: bool,
 ) -> (Work, f64) {
     let (workload, costs) = (&spec.workload, &spec.workload.costs);
@@ -36,9 +39,15 @@ pub(crate) fn map_work(
     let (kept, combine) = if sorted { workload.combine(part) } else { (data, 0.0) };
     let spilled = if sorted { kept.materialized(spec.reducers).get() as f64 * spills } else { 0.0 };
     let mut cpu = costs.map * split;
+    let (mut tail, mut beside) = (0.0, 0.0);
     let mut output = data.bytes.get() as f64;
     if sorted {
         cpu += spills * (workload.sort_cpu(part.records) + combine) + costs.spill * spilled;
+        let each = workload.sort_cpu(part.records) + combine + costs.spill * spilled / spills;
+        tail += each;
+        // While a thread spills the map function fills the rest of the buffer, and then waits.
+        let fill = costs.map * split * soft / (data.bytes.get() as f64 * per_record);
+        beside = (spills - 1.0) * each.min(fill * (1.0 - config.spill_percent) / config.spill_percent);
         output = spilled;
         if spills > 1.0 {
             let (merged, again) = workload.combine(Data {
@@ -46,22 +55,27 @@ pub(crate) fn map_work(
                 records: units::whole(kept.records as f64 * spills),
             });
             let combines = spills >= f64::from(config.combine_min_spills) && workload.combiner.is_some();
-            cpu += costs.merge * spilled + if combines { again } else { 0.0 };
+            let merge = costs.merge * spilled + if combines { again } else { 0.0 };
+            cpu += merge;
+            tail += merge;
             output = if combines { merged.materialized(spec.reducers).get() as f64 } else { spilled };
         }
     }
     let ratio = spec.compression.map.as_ref().map_or(1.0, |codec| codec.ratio);
     cpu += spec.compression.map.as_ref().map_or(0.0, |codec| codec.compress * spilled);
-    let start = config.jvm_start_cpu.as_secs_f64() + config.task_overhead_cpu.as_secs_f64();
+    let overhead = config.task_overhead_cpu.as_secs_f64();
+    let start = config.jvm_start_cpu.as_secs_f64() + overhead;
     let read = if reads { split / cluster.read + split / 4_194_304.0 * cluster.access } else { 0.0 };
     // Files that fit into the cache go to the disk later.
     let written = if spills > 1.0 { spilled + output } else { output } * ratio;
-    let behind = if written * cluster.map_slots > cluster.dirty { written / cluster.write } else { 0.0 };
+    let behind = (written - cluster.dirty / here).max(0.0) / cluster.write;
     let work = Work {
         delay: config.launch_latency.as_secs_f64(),
         cpu: (start + cpu) / cluster.speed,
         disk: read + behind,
         link: 0.0,
+        tail: (tail + (1.0 - SET_UP_SHARE) * overhead) / cluster.speed,
+        beside: beside / cluster.speed,
     };
     (work, output * ratio)
 }
@@ -86,7 +100,7 @@ pub(crate) fn reduce_work(
     let cache = cluster.cache / on_node;
     let (beyond, missed) = ((input - cache).max(0.0), missed(input, cache, written));
     let disk = missed * (1.0 + after) / cluster.read + beyond * after / cluster.write;
-    Work { delay: 0.0, cpu: (set_up + cpu) / cluster.speed, disk, link: 0.0 }
+    Work { cpu: (set_up + cpu) / cluster.speed, disk, ..Work::default() }
 }
 
 /// The files of a reducer (`MergeManagerImpl`).

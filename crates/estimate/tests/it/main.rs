@@ -115,12 +115,12 @@ fn most_of_a_few_random_scenarios_are_near() {
     assert!(ours >= 80.0 && ours >= rival, "{ours} %, by mean value analysis {rival} %");
 }
 
-/// The model was mended after a look at its misses of all seeds but the last two.
+/// The model was mended after a look at its misses of all seeds but the last four.
 /// `cargo test -p estimate --release -- --ignored --nocapture share` prints the shares.
 #[test]
-#[ignore = "10,000 simulations: minutes without optimisation"]
+#[ignore = "12,000 simulations: minutes without optimisation"]
 fn the_share_of_random_scenarios_that_are_near() {
-    for seed in [1, 2, 3, 4, 5, 6, 777, 2026, 31_337, 4_242] {
+    for seed in [1, 2, 3, 4, 5, 6, 777, 2026, 31_337, 4_242, 90_210, 5_150] {
         let [one, mean, rival, bounded] = shares(&cases(seed, 200, 5));
         println!(
             "seed {seed}: of 200 within 20 % of one run {one:.1} %, of the mean of five seeds {mean:.1} %; by mean \
@@ -130,8 +130,19 @@ fn the_share_of_random_scenarios_that_are_near() {
     }
 }
 
-/// While maps wait reducers are asked for a few at a time, and the first nodes after the AppMaster's heartbeat get them
-/// all: with two or three on a node its link is what all wait for.
+/// The mean over ten seeds of what is found in a run.
+fn mean_of_ten(scenario: &mut Scenario, of: impl Fn(&Scenario) -> f64) -> f64 {
+    let first = scenario.run.seed;
+    let run = |seed| {
+        scenario.run.seed = seed;
+        of(scenario)
+    };
+    (first..first + 10).map(run).sum::<f64>() / 10.0
+}
+
+/// While maps wait reducers are asked for a few at a time, and the first nodes after the AppMaster's heartbeat get them:
+/// with two or three on a node its link is what all wait for. In the first scenario that is so in three runs of ten,
+/// which take twice as long, hence the means.
 #[test]
 fn reducers_that_are_asked_for_a_few_at_a_time_share_nodes() {
     for (nodes, reducers, megabytes, replicas, heartbeat) in [
@@ -145,11 +156,53 @@ fn reducers_that_are_asked_for_a_few_at_a_time_share_nodes() {
              replication = {replicas} }}\nmapreduce = {{ reducers = {reducers}, slowstart = 0.05, am-heartbeat = \
              '{heartbeat}' }}\njob = [{{ workload = 'terasort', input = '{megabytes} MB' }}]"
         );
-        let scenario = scenario(&text);
-        let (mean, time) =
-            (estimate::estimate(&scenario).expect("a closed form")[0].total().mean, simulated(&scenario));
+        let mut scenario = scenario(&text);
+        let mean = estimate::estimate(&scenario).expect("a closed form")[0].total().mean;
+        let time = mean_of_ten(&mut scenario, simulated);
         assert!(is_near(mean, time), "{reducers} reducers, {heartbeat}: {mean} s beside {time} s");
     }
+}
+
+/// Two reducers a second, and both to the same nodes: five of twelve on one of six, whose link has two and a half times
+/// its part of the shuffle.
+#[test]
+fn reducers_that_are_asked_for_two_at_a_time_share_nodes() {
+    let text = "cluster.workers = 6\nrun.fidelity = 'flow'\nnode = { cores = 4, disks = 2, disk = 'ssd', memory = '16 \
+                GiB' }\nnetwork.rate = '100 Mbit/s'\nhdfs = { block = '64 MiB', replication = 3 }\nmapreduce = { \
+                reducers = 12, slowstart = 0.05, speculative = false }\njob = [{ workload = 'terasort', input = '4500 \
+                MB' }]";
+    let mut scenario = scenario(text);
+    let job = estimate::estimate(&scenario).expect("a closed form").remove(0);
+    let mean = job.maps.plus(job.shuffle).mean;
+    let time = mean_of_ten(&mut scenario, |scenario| {
+        let result = sim::run(scenario, &mut |_| ControlFlow::Continue(())).expect("it runs");
+        let job = &result.jobs[0];
+        let fetched = job.phase(results::Phase::Fetch).expect("it fetches").finish;
+        fetched.saturating_sub(job.launch.expect("it begins")).as_secs_f64()
+    });
+    assert!(is_near(mean, time), "fetched after {mean} s beside {time} s");
+    // 4,500 MB and framing, 5 / 6 of them from other nodes, over links of 12.5 MB/s less headers.
+    let even = 4_500.0 * 5.0 / 6.0 / 6.0 / 11.9;
+    assert!(mean > 1.5 * even, "{mean} s, {even} s if all nodes had two");
+}
+
+/// Maps that read from other nodes over slow links are taken for slow, and their copies read from the same nodes.
+#[test]
+fn copies_of_maps_that_read_from_afar_slow_them_down() {
+    let means = [false, true].map(|speculative| {
+        let text = format!(
+            "cluster.workers = 12\nrun.fidelity = 'flow'\nnode = {{ cores = 2, disks = 4, disk = 'virtual' }}\n\
+             network.rate = '50 Mbit/s'\nhdfs = {{ block = '128 MiB', replication = 1 }}\nmapreduce = {{ reducers = \
+             2, slowstart = 1.0, speculative = {speculative} }}\njob = [{{ workload = 'grep', input = '1280 MB' }}]"
+        );
+        let mut scenario = scenario(&text);
+        let mean = estimate::estimate(&scenario).expect("a closed form")[0].total().mean;
+        let time = mean_of_ten(&mut scenario, simulated);
+        assert!(is_near(mean, time), "copies {speculative}: {mean} s beside {time} s");
+        [mean, time]
+    });
+    let [without, with] = means;
+    assert!(with[0] > 1.2 * without[0] && with[1] > 1.2 * without[1], "{means:?}");
 }
 
 /// 12 maps of 64 MiB on four nodes with a core each and 3 places: each node computes its three side by side, so

@@ -1,0 +1,231 @@
+//! Which node is given which task: YARN's heartbeats, or those of Hadoop 1's TaskTrackers.
+
+use crate::plan::Plan;
+use std::collections::VecDeque;
+
+/// A place that has been given and is not yet used.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Grant {
+    pub node: usize,
+    pub reducer: bool,
+    pub at: f64,
+}
+
+/// What waits for places, and who has room.
+#[derive(Debug)]
+pub(crate) struct Offers<'a> {
+    plan: &'a Plan,
+    pub blocks: Vec<Vec<usize>>,
+    /// Maps that wait, at their nodes and anywhere; those of them that do not wait any more are passed over.
+    waits: Vec<bool>,
+    at_node: Vec<VecDeque<usize>>,
+    anywhere: VecDeque<usize>,
+    pub waiting: usize,
+    /// What the ResourceManager knows of: maps, how many of them each node and rack has, and reducers.
+    maps: usize,
+    by_node: Vec<usize>,
+    by_rack: Vec<usize>,
+    pub reducers: usize,
+    missed: usize,
+    room: Vec<f64>,
+    reduce_room: Vec<f64>,
+    /// Room that has become free and that the node's next heartbeat tells of.
+    pub ended: Vec<[f64; 2]>,
+    pub granted: Vec<Grant>,
+}
+
+impl<'a> Offers<'a> {
+    pub fn new(plan: &'a Plan, blocks: Vec<Vec<usize>>, master: usize) -> Self {
+        let mut at_node = vec![VecDeque::new(); plan.nodes];
+        for (map, nodes) in blocks.iter().enumerate() {
+            for &node in nodes {
+                at_node[node].push_back(map);
+            }
+        }
+        let mut room = vec![plan.room; plan.nodes];
+        room[master] -= plan.master_room;
+        Self {
+            plan,
+            blocks,
+            waits: vec![true; plan.maps],
+            at_node,
+            anywhere: (0..plan.maps).collect(),
+            waiting: plan.maps,
+            maps: 0,
+            by_node: vec![0; plan.nodes],
+            by_rack: vec![0; plan.racks],
+            reducers: 0,
+            missed: 0,
+            room,
+            reduce_room: vec![plan.reduce_slots.unwrap_or(0.0); plan.nodes],
+            ended: vec![[0.0; 2]; plan.nodes],
+            granted: Vec::new(),
+        }
+    }
+    /// Another attempt at a map.
+    pub fn again(&mut self, map: usize) {
+        if !std::mem::replace(&mut self.waits[map], true) {
+            self.waiting += 1;
+            for &node in &self.blocks[map] {
+                self.at_node[node].push_back(map);
+            }
+            self.anywhere.push_back(map);
+        }
+    }
+    pub fn forget(&mut self, map: usize) {
+        if std::mem::take(&mut self.waits[map]) {
+            self.waiting -= 1;
+        }
+    }
+    /// Whether the node's next heartbeat changes anything.
+    pub fn is_due(&self, node: usize) -> bool {
+        let ended: f64 = self.ended[node].iter().sum();
+        ended > 0.0 || self.fits_reducer(node) || (self.maps > 0 && self.room[node] >= 1.0)
+    }
+    fn fits_reducer(&self, node: usize) -> bool {
+        let fits = match self.plan.reduce_slots {
+            Some(_) => self.reduce_room[node] >= 1.0,
+            None => self.room[node] >= self.plan.reducer_room,
+        };
+        self.reducers > 0 && fits
+    }
+    /// A node's heartbeat: it tells what has ended, and is given one task.
+    pub fn heartbeat(&mut self, node: usize, at: f64) {
+        let [map, reduce] = std::mem::take(&mut self.ended[node]);
+        self.room[node] += map;
+        self.reduce_room[node] += reduce;
+        if self.fits_reducer(node) {
+            self.reducers -= 1;
+            match self.plan.reduce_slots {
+                Some(_) => self.reduce_room[node] -= 1.0,
+                None => self.room[node] -= self.plan.reducer_room,
+            }
+            self.granted.push(Grant { node, reducer: true, at });
+            if self.plan.beat.is_some() {
+                return;
+            }
+        }
+        if self.maps > 0 && self.room[node] >= 1.0 && self.takes(node) {
+            self.maps -= 1;
+            self.room[node] -= 1.0;
+            self.by_node[node] = self.by_node[node].saturating_sub(1);
+            let rack = node % self.plan.racks;
+            self.by_rack[rack] = self.by_rack[rack].saturating_sub(1);
+            self.granted.push(Grant { node, reducer: false, at });
+        }
+    }
+    /// Whether maps take a node's offer (`RegularContainerAllocator`): for a block of it; for its rack after as many
+    /// offers as `node-locality-delay` or there are nodes; for any after as many as maps wait, by the places that they
+    /// name over the nodes (`getLocalityWaitFactor`). Hadoop 1's queue takes all.
+    fn takes(&mut self, node: usize) -> bool {
+        if self.plan.beat.is_none() || self.plan.replicas == 0 {
+            return true;
+        }
+        if self.by_node[node] > 0 {
+            self.missed = 0;
+            return true;
+        }
+        let offers = self.missed + 1;
+        if self.by_rack[node % self.plan.racks] > 0 && offers > self.plan.locality_delay.min(self.plan.nodes) {
+            self.missed = 0;
+            return true;
+        }
+        let named = |places: &[usize]| places.iter().filter(|&&maps| maps > 0).count();
+        let places = named(&self.by_node) + named(&self.by_rack);
+        let nodes = self.plan.nodes as f64;
+        let wait = (self.maps as f64 * (places as f64 / nodes).min(1.0)).min(nodes);
+        if places == 0 || offers as f64 > wait {
+            return true;
+        }
+        self.missed = offers;
+        false
+    }
+    /// The AppMaster says how many maps still wait, and where.
+    pub fn ask(&mut self) {
+        self.maps = self.waiting;
+        self.by_node.fill(0);
+        self.by_rack.fill(0);
+        for map in (0..self.waits.len()).filter(|&map| self.waits[map]) {
+            let mut racks = vec![false; self.plan.racks];
+            for &node in &self.blocks[map] {
+                self.by_node[node] += 1;
+                racks[node % self.plan.racks] = true;
+            }
+            for (rack, named) in racks.into_iter().enumerate() {
+                self.by_rack[rack] += usize::from(named);
+            }
+        }
+    }
+    /// The map that a node is given: one whose block it has, else one of its rack, else any.
+    pub fn take(&mut self, node: usize, local: bool) -> Option<usize> {
+        let Self { waits, at_node, anywhere, .. } = self;
+        let here = loop {
+            match at_node[node].pop_front() {
+                Some(map) if waits[map] => break Some(map),
+                Some(_) => {}
+                None => break None,
+            }
+        };
+        if local && here.is_none() {
+            return None;
+        }
+        let map = here.or_else(|| {
+            while anywhere.front().is_some_and(|&map| !waits[map]) {
+                anywhere.pop_front();
+            }
+            let rack = node % self.plan.racks;
+            let near = |map: &usize| waits[*map] && self.blocks[*map].iter().any(|n| n % self.plan.racks == rack);
+            anywhere.iter().copied().find(near).or_else(|| anywhere.front().copied())
+        })?;
+        self.waits[map] = false;
+        self.waiting -= 1;
+        Some(map)
+    }
+    /// What is nobody's: given and not used, or ended and not told. In room of maps.
+    pub fn headroom(&self) -> f64 {
+        self.room.iter().sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::tests::small;
+
+    /// A word count of two maps whose blocks are on three of four nodes, as real Hadoop 3.5.0 gave out its places: the
+    /// node without a block is let pass while 2 x 4 / 4 offers have not been, and once one map has its place only one
+    /// is.
+    #[test]
+    fn offers_that_are_not_local_are_let_pass() {
+        let plan = small(4, 1, f64::INFINITY, 2, 3);
+        let mut offers = Offers::new(&plan, vec![vec![0, 1, 2], vec![0, 1, 2]], 0);
+        offers.ask();
+        let mut given = |node: usize| {
+            offers.heartbeat(node, 0.0);
+            offers.granted.len()
+        };
+        assert_eq!((given(3), given(3)), (0, 0), "two offers pass");
+        assert_eq!(given(3), 1, "the third is taken");
+        // One map waits and names three nodes and the rack: 1 x 4 / 4 offers pass, and two have.
+        assert_eq!(given(3), 2, "what was given far away does not count anew");
+    }
+
+    /// A node has room for eight, the AppMaster's for six, and one is given at each heartbeat.
+    #[test]
+    fn a_node_is_given_one_at_a_heartbeat_until_it_is_full() {
+        let plan = small(1, 1, f64::INFINITY, 20, 1);
+        let mut offers = Offers::new(&plan, vec![vec![0]; 20], 0);
+        offers.ask();
+        let given: Vec<usize> = (0..8)
+            .map(|at| {
+                offers.heartbeat(0, f64::from(at));
+                offers.granted.len()
+            })
+            .collect();
+        assert_eq!(given, [1, 2, 3, 4, 5, 6, 6, 6]);
+        offers.ended[0][0] = 1.0;
+        assert!(offers.is_due(0));
+        offers.heartbeat(0, 8.0);
+        assert_eq!(offers.granted.len(), 7);
+    }
+}

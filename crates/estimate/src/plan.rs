@@ -1,0 +1,195 @@
+//! A job as its tasks are counted: what there is of each, and what one takes.
+
+use crate::machine::Cluster;
+use crate::work::{Intake, Work};
+use hadoop::mapreduce::{Generation, SET_UP_SHARE};
+use scenario::{PlacementKind, Scenario};
+
+/// How many nodes are counted at most.
+const MOST_NODES: usize = 300;
+
+/// What is counted.
+#[derive(Clone, Debug)]
+pub(crate) struct Plan {
+    pub nodes: usize,
+    pub racks: usize,
+    pub maps: usize,
+    /// Reducers, and how many of them can run at once.
+    pub reducers: usize,
+    pub at_once: usize,
+    /// Room of a node for maps; reducers and the AppMaster take so much of it. Hadoop 1 has slots of their own for
+    /// reducers, so many.
+    pub room: f64,
+    pub reducer_room: f64,
+    pub master_room: f64,
+    pub reduce_slots: Option<f64>,
+    /// Seconds between two heartbeats of a node, and of the AppMaster (none in Hadoop 1).
+    pub pace: f64,
+    pub beat: Option<f64>,
+    /// Maps that are done before reducers may begin, and the part of the job's resources for reducers while maps wait.
+    pub slow_start: usize,
+    pub ramp_up: f64,
+    /// Replicas of a block; none if maps read nothing.
+    pub replicas: usize,
+    /// First replicas are spread evenly.
+    pub even: bool,
+    pub locality_delay: usize,
+    pub speculative: bool,
+    /// Seconds from one report of a map's progress to the next, and from the AppMaster's container to its launch of the
+    /// job.
+    pub report: f64,
+    pub master_start: f64,
+    pub map: Steps,
+    /// Seconds until a reducer fetches: nobody's, and of a core.
+    pub reducer_delay: f64,
+    pub reducer_start: f64,
+    pub cores: f64,
+    pub disks: f64,
+    /// Bytes of the mean split, and of its map's output.
+    pub block: f64,
+    pub output: f64,
+    /// Each map's split in units of the mean.
+    pub sizes: Vec<f64>,
+    /// What the largest reducer has in units of the mean.
+    pub largest: f64,
+    pub copies: f64,
+    /// Bytes per second of a node's link, and out of a rack.
+    pub rate: f64,
+    pub rack_rate: f64,
+    /// How a reducer takes in its input where so many are on its node, from one on.
+    pub intakes: Vec<Intake>,
+}
+
+/// A map's time alone: launch (nobody's), start, map function (core, disk, link), and what follows the last byte read.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Steps {
+    pub delay: f64,
+    pub start: f64,
+    pub cpu: f64,
+    /// Of the map function's seconds, what a second core can take over.
+    pub beside: f64,
+    pub disk: f64,
+    pub link: f64,
+    pub tail: f64,
+}
+
+/// What the maps of a job read and make.
+#[derive(Debug)]
+pub(crate) struct Volumes {
+    pub sizes: Vec<f64>,
+    pub reads: bool,
+    pub split: f64,
+    pub output: f64,
+    pub at_once: f64,
+}
+
+/// The plan of a job with so many reducers, from a map's work, the largest reducer and what reducers take in.
+pub(crate) fn plan(
+    scenario: &Scenario,
+    config: &hadoop::Config,
+    cluster: &Cluster,
+    (map, largest, intakes): (Work, f64, &[Intake]),
+    reducers: u32,
+    volumes: Volumes,
+) -> Plan {
+    let mapreduce = &config.mapreduce;
+    let master = &mapreduce.app_master;
+    let yarn = mapreduce.generation == Generation::Yarn;
+    let pace = if yarn { config.yarn.node_heartbeat } else { mapreduce.hadoop1.heartbeat };
+    let set_up = mapreduce.jvm_start_cpu.as_secs_f64() + SET_UP_SHARE * mapreduce.task_overhead_cpu.as_secs_f64();
+    let start = set_up / cluster.speed;
+    let latency = mapreduce.launch_latency.as_secs_f64();
+    // Of many nodes a part is counted, with its part of the tasks; reducers have the same input.
+    let part = (cluster.workers as usize).div_ceil(MOST_NODES);
+    let nodes = cluster.workers as usize / part;
+    let racks = (cluster.racks as usize).min(nodes);
+    let maps = volumes.sizes.len();
+    let sizes: Vec<f64> = volumes.sizes.into_iter().step_by(part).collect();
+    let of_reducers = |count: usize| if part > 1 { count.div_ceil(part) } else { count };
+    let fewer = (maps as f64 / sizes.len() as f64) * of_reducers(reducers as usize) as f64 / f64::from(reducers.max(1));
+    Plan {
+        nodes,
+        racks,
+        maps: sizes.len(),
+        reducers: of_reducers(reducers as usize),
+        at_once: of_reducers(volumes.at_once as usize),
+        room: cluster.map_slots,
+        reducer_room: cluster.map_slots / cluster.reduce_slots,
+        master_room: cluster.master_slots.ceil(),
+        reduce_slots: (!yarn).then_some(cluster.reduce_slots),
+        pace: pace.as_secs_f64(),
+        beat: yarn.then(|| master.heartbeat.as_secs_f64()),
+        slow_start: (mapreduce.slow_start * sizes.len() as f64).ceil() as usize,
+        ramp_up: master.reduce_rampup_limit,
+        replicas: if volumes.reads { config.hdfs.replication as usize } else { 0 },
+        even: scenario.hdfs.placement.kind == PlacementKind::Even,
+        locality_delay: config.yarn.locality_delay as usize,
+        speculative: yarn && mapreduce.speculative_maps,
+        report: mapreduce.progress_interval().as_secs_f64(),
+        master_start: latency + (mapreduce.jvm_start_cpu + master.init_cpu).as_secs_f64() / cluster.speed,
+        map: Steps {
+            delay: map.delay,
+            start,
+            cpu: (map.cpu - start - map.tail).max(0.0),
+            beside: map.beside,
+            disk: map.disk,
+            link: map.link,
+            tail: map.tail,
+        },
+        reducer_delay: latency,
+        reducer_start: start,
+        cores: cluster.cores,
+        disks: cluster.disks,
+        block: volumes.split,
+        output: volumes.output * if part > 1 { fewer } else { 1.0 },
+        sizes,
+        largest,
+        copies: f64::from(mapreduce.parallel_copies),
+        rate: cluster.rate,
+        rack_rate: cluster.rack_rate * (nodes as f64 / racks as f64) * (cluster.racks / cluster.workers),
+        intakes: intakes.to_vec(),
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// Nodes with links of 100 bytes per second in racks with so much out of each, and maps of a node's cores alone.
+    pub(crate) fn small(nodes: usize, racks: usize, rack_rate: f64, maps: usize, replicas: usize) -> Plan {
+        Plan {
+            nodes,
+            racks,
+            maps,
+            reducers: 0,
+            at_once: 0,
+            room: 8.0,
+            reducer_room: 1.0,
+            master_room: 2.0,
+            reduce_slots: None,
+            pace: 1.0,
+            beat: Some(1.0),
+            slow_start: 0,
+            ramp_up: 0.5,
+            replicas,
+            even: false,
+            locality_delay: 40,
+            speculative: false,
+            report: 6.0,
+            master_start: 2.9,
+            map: Steps { delay: 0.5, cpu: 1.0, ..Steps::default() },
+            reducer_delay: 0.0,
+            reducer_start: 0.0,
+            cores: 8.0,
+            disks: 1.0,
+            block: 1_000.0,
+            output: 0.0,
+            sizes: vec![1.0; maps],
+            largest: 1.0,
+            copies: 5.0,
+            rate: 100.0,
+            rack_rate,
+            intakes: vec![Intake::default()],
+        }
+    }
+}
