@@ -11,11 +11,6 @@ use hadoop::workload::Source;
 use scenario::Scenario;
 use units::Bytes;
 
-/// How often a job is counted through: for so many nodes in all, as what chance makes of many is near its mean, and at
-/// most so often.
-const DRAWS_NODES: u64 = 1_000;
-const MOST_DRAWS: u64 = 12;
-
 /// The stages of a job.
 #[derive(Debug)]
 pub(crate) struct Stages<'a> {
@@ -113,8 +108,7 @@ impl<'a> Stages<'a> {
         let at_once = stages.reducers.min(libm::floor(stages.reduce_places()));
         let volumes = Volumes { sizes: sizes(spec, files, block, split), reads, split, output, at_once };
         let plan = plan(scenario, config, cluster, (stages.map, stages.largest, &stages.intakes), reducers, volumes);
-        let draws = (DRAWS_NODES / plan.nodes as u64).clamp(1, MOST_DRAWS);
-        stages.counted = (1..=draws).map(|draw| counted(&plan, draw)).collect();
+        stages.counted = (1..=plan.draws).map(|draw| counted(&plan, draw)).collect();
         stages.spread = (stages.mean(|counted| counted.on_node), stages.mean(|counted| counted.in_rack));
         Ok(stages)
     }

@@ -5,12 +5,22 @@ use crate::work::{Intake, Work};
 use hadoop::mapreduce::{Generation, SET_UP_SHARE};
 use scenario::{PlacementKind, Scenario};
 
-/// How many nodes are counted at most.
+/// Of this many nodes all are counted whatever that takes; of more than `MOST_NODES` a part.
+const FEWEST_NODES: usize = 12;
 const MOST_NODES: usize = 300;
+/// What all draws together may take: at each event of a map its running tasks are looked at, and what each reducer has
+/// to fetch from each node. It is about a tenth of a second.
+const MOST_LOOKS: f64 = 1e8;
+const EVENTS: f64 = 5.0;
+/// Draws of the places of many nodes differ little.
+const DRAWS_NODES: usize = 1_000;
+const MOST_DRAWS: u64 = 12;
 
 /// What is counted.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
+    /// How many draws are counted.
+    pub draws: u64,
     pub nodes: usize,
     pub racks: usize,
     pub maps: usize,
@@ -100,14 +110,26 @@ pub(crate) fn plan(
     let start = set_up / cluster.speed;
     let latency = mapreduce.launch_latency.as_secs_f64();
     // Of many nodes a part is counted, with its part of the tasks; reducers have the same input.
-    let part = (cluster.workers as usize).div_ceil(MOST_NODES);
-    let nodes = cluster.workers as usize / part;
-    let racks = (cluster.racks as usize).min(nodes);
+    let workers = cluster.workers as usize;
     let maps = volumes.sizes.len();
+    let looks = |part: usize| {
+        let part = part as f64;
+        let tasks = cluster.workers * cluster.map_slots / part;
+        let fetches = volumes.at_once / part * cluster.workers / part;
+        EVENTS * maps as f64 / part * (tasks + fetches)
+    };
+    let mut part = workers.div_ceil(MOST_NODES);
+    while 3.0 * looks(part) > MOST_LOOKS && workers / (part + 1) >= FEWEST_NODES {
+        part += 1;
+    }
+    let nodes = workers / part;
+    let draws = ((MOST_LOOKS / looks(part)) as u64).min((DRAWS_NODES / nodes) as u64).clamp(1, MOST_DRAWS);
+    let racks = (cluster.racks as usize).min(nodes);
     let sizes: Vec<f64> = volumes.sizes.into_iter().step_by(part).collect();
     let of_reducers = |count: usize| if part > 1 { count.div_ceil(part) } else { count };
     let fewer = (maps as f64 / sizes.len() as f64) * of_reducers(reducers as usize) as f64 / f64::from(reducers.max(1));
     Plan {
+        draws,
         nodes,
         racks,
         maps: sizes.len(),
@@ -158,6 +180,7 @@ pub(crate) mod tests {
     /// Nodes with links of 100 bytes per second in racks with so much out of each, and maps of a node's cores alone.
     pub(crate) fn small(nodes: usize, racks: usize, rack_rate: f64, maps: usize, replicas: usize) -> Plan {
         Plan {
+            draws: 1,
             nodes,
             racks,
             maps,
