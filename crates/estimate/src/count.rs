@@ -21,9 +21,10 @@ pub(crate) struct Counted {
 /// `retry-after-speculate`).
 const LOOK: f64 = 1.0;
 const LOOK_AFTER: f64 = 15.0;
-/// A count ends after so many events, whatever is left.
+/// A count ends after so many events; what is left goes on as it has gone.
 const MOST_STEPS: u32 = 2_000_000;
 
+/// What an attempt is at: its container's launch, its JVM's start, the map function, and what follows the last byte read.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Step {
     Launch,
@@ -37,14 +38,17 @@ pub(crate) enum Step {
 pub(crate) struct Attempt {
     pub map: usize,
     pub node: usize,
+    /// When the ResourceManager gave it its place.
     pub granted: f64,
     pub step: Step,
-    /// What is left of the step, of 1, and of bytes to read from another node.
+    /// What is left of the step, of 1, and of bytes to read from another node, and which.
     pub left: f64,
     pub bytes: f64,
     pub from: usize,
+    /// How much of both goes by a second.
     pub speed: f64,
     pub rate: f64,
+    /// When it next reports to the AppMaster, and its progress, of 1, at its last report.
     pub report: f64,
     pub known: Option<f64>,
 }
@@ -203,9 +207,12 @@ impl Count<'_> {
             }
             f64::from(counts.into_iter().max().unwrap_or(0))
         };
+        // All of it, where the last event has not been counted.
+        let whole = (self.plan.maps as f64 / self.maps_done.max(1) as f64).max(1.0);
+        let mapped = self.mapped * whole;
         Counted {
-            mapped: if self.maps_done < self.plan.maps { self.now } else { self.mapped },
-            fetched: self.now.max(self.mapped),
+            mapped,
+            fetched: mapped.max(self.now),
             on_node: most(&|reducer| reducer.node, self.plan.nodes),
             polls: self.reducers.iter().any(|reducer| reducer.begins < self.mapped),
             in_rack: most(&|reducer| reducer.node % self.plan.racks, self.plan.racks),

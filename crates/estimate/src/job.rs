@@ -3,7 +3,7 @@
 use crate::count::{Counted, counted};
 use crate::machine::Cluster;
 use crate::mva::{Station, cycle, longest_of};
-use crate::plan::{Volumes, plan};
+use crate::plan::{Tasks, plan};
 use crate::work::{Intake, Work, intake, map_work, reduce_work, with_writes};
 use crate::{JobEstimate, Span, Unable, unable};
 use hadoop::mapreduce::{Generation, JobInput, JobSpec, MapReduceConfig, SET_UP_SHARE};
@@ -106,8 +106,18 @@ impl<'a> Stages<'a> {
             stages.intakes.push(intake(mapreduce, cluster, spec, (per_reducer, maps), on_node));
         }
         let at_once = stages.reducers.min(libm::floor(stages.reduce_places()));
-        let volumes = Volumes { sizes: sizes(spec, files, block, split), reads, split, output, at_once };
-        let plan = plan(scenario, config, cluster, (stages.map, stages.largest, &stages.intakes), reducers, volumes);
+        let tasks = Tasks {
+            map: stages.map,
+            sizes: sizes(spec, files, block, split),
+            split,
+            reads,
+            output,
+            reducers,
+            at_once,
+            largest: stages.largest,
+            intakes: &stages.intakes,
+        };
+        let plan = plan(scenario, config, cluster, tasks);
         stages.counted = (1..=plan.draws).map(|draw| counted(&plan, draw)).collect();
         stages.spread = (stages.mean(|counted| counted.on_node), stages.mean(|counted| counted.in_rack));
         Ok(stages)

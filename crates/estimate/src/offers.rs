@@ -21,10 +21,10 @@ pub(crate) struct Offers<'a> {
     at_node: Vec<VecDeque<usize>>,
     anywhere: VecDeque<usize>,
     pub waiting: usize,
-    /// What the ResourceManager knows of: maps, how many of them each node and rack has, and reducers.
+    waiting_by: ByPlace,
+    /// What the ResourceManager knows of: maps, where they have blocks, and reducers.
     maps: usize,
-    by_node: Vec<usize>,
-    by_rack: Vec<usize>,
+    by: ByPlace,
     pub reducers: usize,
     missed: usize,
     room: Vec<f64>,
@@ -34,10 +34,43 @@ pub(crate) struct Offers<'a> {
     pub granted: Vec<Grant>,
 }
 
+/// How many maps have a block on each node, and in each rack.
+#[derive(Clone, Debug)]
+struct ByPlace {
+    node: Vec<usize>,
+    rack: Vec<usize>,
+}
+
+impl ByPlace {
+    fn of(plan: &Plan) -> Self {
+        Self { node: vec![0; plan.nodes], rack: vec![0; plan.racks] }
+    }
+    /// A map waits whose block is on these nodes, or it waits no longer.
+    fn count(&mut self, nodes: &[usize], waits: bool) {
+        let racks = self.rack.len();
+        let change = |count: &mut usize| *count = if waits { *count + 1 } else { *count - 1 };
+        for (place, &node) in nodes.iter().enumerate() {
+            change(&mut self.node[node]);
+            let rack = node % racks;
+            if nodes[..place].iter().all(|other| other % racks != rack) {
+                change(&mut self.rack[rack]);
+            }
+        }
+    }
+    /// A map's place is given on a node.
+    fn give(&mut self, node: usize) {
+        let rack = node % self.rack.len();
+        self.node[node] = self.node[node].saturating_sub(1);
+        self.rack[rack] = self.rack[rack].saturating_sub(1);
+    }
+}
+
 impl<'a> Offers<'a> {
     pub fn new(plan: &'a Plan, blocks: Vec<Vec<usize>>, master: usize) -> Self {
         let mut at_node = vec![VecDeque::new(); plan.nodes];
+        let mut waiting_by = ByPlace::of(plan);
         for (map, nodes) in blocks.iter().enumerate() {
+            waiting_by.count(nodes, true);
             for &node in nodes {
                 at_node[node].push_back(map);
             }
@@ -51,9 +84,9 @@ impl<'a> Offers<'a> {
             at_node,
             anywhere: (0..plan.maps).collect(),
             waiting: plan.maps,
+            waiting_by,
             maps: 0,
-            by_node: vec![0; plan.nodes],
-            by_rack: vec![0; plan.racks],
+            by: ByPlace::of(plan),
             reducers: 0,
             missed: 0,
             room,
@@ -66,15 +99,18 @@ impl<'a> Offers<'a> {
     pub fn again(&mut self, map: usize) {
         if !std::mem::replace(&mut self.waits[map], true) {
             self.waiting += 1;
+            self.waiting_by.count(&self.blocks[map], true);
             for &node in &self.blocks[map] {
                 self.at_node[node].push_back(map);
             }
             self.anywhere.push_back(map);
         }
     }
+    /// A map does not wait any more.
     pub fn forget(&mut self, map: usize) {
         if std::mem::take(&mut self.waits[map]) {
             self.waiting -= 1;
+            self.waiting_by.count(&self.blocks[map], false);
         }
     }
     /// Whether the node's next heartbeat changes anything.
@@ -108,9 +144,7 @@ impl<'a> Offers<'a> {
         if self.maps > 0 && self.room[node] >= 1.0 && self.takes(node) {
             self.maps -= 1;
             self.room[node] -= 1.0;
-            self.by_node[node] = self.by_node[node].saturating_sub(1);
-            let rack = node % self.plan.racks;
-            self.by_rack[rack] = self.by_rack[rack].saturating_sub(1);
+            self.by.give(node);
             self.granted.push(Grant { node, reducer: false, at });
         }
     }
@@ -121,17 +155,17 @@ impl<'a> Offers<'a> {
         if self.plan.beat.is_none() || self.plan.replicas == 0 {
             return true;
         }
-        if self.by_node[node] > 0 {
+        if self.by.node[node] > 0 {
             self.missed = 0;
             return true;
         }
         let offers = self.missed + 1;
-        if self.by_rack[node % self.plan.racks] > 0 && offers > self.plan.locality_delay.min(self.plan.nodes) {
+        if self.by.rack[node % self.plan.racks] > 0 && offers > self.plan.locality_delay.min(self.plan.nodes) {
             self.missed = 0;
             return true;
         }
         let named = |places: &[usize]| places.iter().filter(|&&maps| maps > 0).count();
-        let places = named(&self.by_node) + named(&self.by_rack);
+        let places = named(&self.by.node) + named(&self.by.rack);
         let nodes = self.plan.nodes as f64;
         let wait = (self.maps as f64 * (places as f64 / nodes).min(1.0)).min(nodes);
         if places == 0 || offers as f64 > wait {
@@ -143,18 +177,7 @@ impl<'a> Offers<'a> {
     /// The AppMaster says how many maps still wait, and where.
     pub fn ask(&mut self) {
         self.maps = self.waiting;
-        self.by_node.fill(0);
-        self.by_rack.fill(0);
-        for map in (0..self.waits.len()).filter(|&map| self.waits[map]) {
-            let mut racks = vec![false; self.plan.racks];
-            for &node in &self.blocks[map] {
-                self.by_node[node] += 1;
-                racks[node % self.plan.racks] = true;
-            }
-            for (rack, named) in racks.into_iter().enumerate() {
-                self.by_rack[rack] += usize::from(named);
-            }
-        }
+        self.by.clone_from(&self.waiting_by);
     }
     /// The map that a node is given: one whose block it has, else one of its rack, else any.
     pub fn take(&mut self, node: usize, local: bool) -> Option<usize> {
@@ -177,11 +200,10 @@ impl<'a> Offers<'a> {
             let near = |map: &usize| waits[*map] && self.blocks[*map].iter().any(|n| n % self.plan.racks == rack);
             anywhere.iter().copied().find(near).or_else(|| anywhere.front().copied())
         })?;
-        self.waits[map] = false;
-        self.waiting -= 1;
+        self.forget(map);
         Some(map)
     }
-    /// What is nobody's: given and not used, or ended and not told. In room of maps.
+    /// What the ResourceManager takes for free, in room of maps.
     pub fn headroom(&self) -> f64 {
         self.room.iter().sum()
     }

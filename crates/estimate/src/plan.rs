@@ -83,25 +83,27 @@ pub(crate) struct Steps {
     pub tail: f64,
 }
 
-/// What the maps of a job read and make.
+/// A job's tasks.
 #[derive(Debug)]
-pub(crate) struct Volumes {
+pub(crate) struct Tasks<'a> {
+    pub map: Work,
+    /// Each map's split in units of the mean, which has so many bytes, and whether they read them from HDFS.
     pub sizes: Vec<f64>,
-    pub reads: bool,
     pub split: f64,
+    pub reads: bool,
+    /// Bytes of the mean map's output.
     pub output: f64,
+    /// Reducers, how many of them can run at once, and what the largest has in units of the mean.
+    pub reducers: u32,
     pub at_once: f64,
+    pub largest: f64,
+    /// How a reducer takes in its input where so many are on its node, from one on.
+    pub intakes: &'a [Intake],
 }
 
-/// The plan of a job with so many reducers, from a map's work, the largest reducer and what reducers take in.
-pub(crate) fn plan(
-    scenario: &Scenario,
-    config: &hadoop::Config,
-    cluster: &Cluster,
-    (map, largest, intakes): (Work, f64, &[Intake]),
-    reducers: u32,
-    volumes: Volumes,
-) -> Plan {
+/// The plan of a job's tasks.
+pub(crate) fn plan(scenario: &Scenario, config: &hadoop::Config, cluster: &Cluster, tasks: Tasks) -> Plan {
+    let Tasks { map, reducers, .. } = tasks;
     let mapreduce = &config.mapreduce;
     let master = &mapreduce.app_master;
     let yarn = mapreduce.generation == Generation::Yarn;
@@ -111,12 +113,12 @@ pub(crate) fn plan(
     let latency = mapreduce.launch_latency.as_secs_f64();
     // Of many nodes a part is counted, with its part of the tasks; reducers have the same input.
     let workers = cluster.workers as usize;
-    let maps = volumes.sizes.len();
+    let maps = tasks.sizes.len();
     let looks = |part: usize| {
         let part = part as f64;
-        let tasks = cluster.workers * cluster.map_slots / part;
-        let fetches = volumes.at_once / part * cluster.workers / part;
-        EVENTS * maps as f64 / part * (tasks + fetches)
+        let running = cluster.workers * cluster.map_slots / part;
+        let fetches = tasks.at_once / part * cluster.workers / part;
+        EVENTS * maps as f64 / part * (running + fetches)
     };
     let mut part = workers.div_ceil(MOST_NODES);
     while 3.0 * looks(part) > MOST_LOOKS && workers / (part + 1) >= FEWEST_NODES {
@@ -125,7 +127,7 @@ pub(crate) fn plan(
     let nodes = workers / part;
     let draws = ((MOST_LOOKS / looks(part)) as u64).min((DRAWS_NODES / nodes) as u64).clamp(1, MOST_DRAWS);
     let racks = (cluster.racks as usize).min(nodes);
-    let sizes: Vec<f64> = volumes.sizes.into_iter().step_by(part).collect();
+    let sizes: Vec<f64> = tasks.sizes.into_iter().step_by(part).collect();
     let of_reducers = |count: usize| if part > 1 { count.div_ceil(part) } else { count };
     let fewer = (maps as f64 / sizes.len() as f64) * of_reducers(reducers as usize) as f64 / f64::from(reducers.max(1));
     Plan {
@@ -134,7 +136,7 @@ pub(crate) fn plan(
         racks,
         maps: sizes.len(),
         reducers: of_reducers(reducers as usize),
-        at_once: of_reducers(volumes.at_once as usize),
+        at_once: of_reducers(tasks.at_once as usize),
         room: cluster.map_slots,
         reducer_room: cluster.map_slots / cluster.reduce_slots,
         master_room: cluster.master_slots.ceil(),
@@ -143,7 +145,7 @@ pub(crate) fn plan(
         beat: yarn.then(|| master.heartbeat.as_secs_f64()),
         slow_start: (mapreduce.slow_start * sizes.len() as f64).ceil() as usize,
         ramp_up: master.reduce_rampup_limit,
-        replicas: if volumes.reads { config.hdfs.replication as usize } else { 0 },
+        replicas: if tasks.reads { config.hdfs.replication as usize } else { 0 },
         even: scenario.hdfs.placement.kind == PlacementKind::Even,
         locality_delay: config.yarn.locality_delay as usize,
         speculative: yarn && mapreduce.speculative_maps,
@@ -162,14 +164,14 @@ pub(crate) fn plan(
         reducer_start: start,
         cores: cluster.cores,
         disks: cluster.disks,
-        block: volumes.split,
-        output: volumes.output * if part > 1 { fewer } else { 1.0 },
+        block: tasks.split,
+        output: tasks.output * if part > 1 { fewer } else { 1.0 },
         sizes,
-        largest,
+        largest: tasks.largest,
         copies: f64::from(mapreduce.parallel_copies),
         rate: cluster.rate,
         rack_rate: cluster.rack_rate * (nodes as f64 / racks as f64) * (cluster.racks / cluster.workers),
-        intakes: intakes.to_vec(),
+        intakes: tasks.intakes.to_vec(),
     }
 }
 
