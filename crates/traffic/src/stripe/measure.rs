@@ -45,9 +45,10 @@ impl Session {
         {
             let counters = endpoint.counters();
             tcp_stream.census = Census {
-                acknowledged: endpoint.acknowledged(),
+                delivered: endpoint.acknowledged(),
                 sent: counters.segments_sent,
-                retransmitted: counters.retransmissions,
+                lost: counters.retransmissions,
+                ..Census::default()
             };
             let losses = u64::from(counters.fast_recoveries) + u64::from(counters.timeouts);
             if losses > tcp_stream.losses {
@@ -88,15 +89,13 @@ impl Session {
     /// Feeds the tuner at the end of a round trip.
     pub(super) fn tune(&mut self, world: &World) {
         let now = world.net.now;
-        let Census { acknowledged: delivered, sent, retransmitted: lost } = self.census;
+        let connected = self.tcp_streams.values().filter(|tcp_stream| tcp_stream.connected);
+        let Census { delivered, sent, lost, .. } = connected.fold(self.census, |sum, stream| sum + stream.census);
         let mut totals = Totals { delivered, sent, lost, ..Totals::default() };
         let (mut count, mut limited, mut starting, mut rtt, mut rtt_min) = (0, 0, 0, Time::ZERO, Time::ZERO);
         let (mut path, mut windows) = (None, 0);
         let floors = self.floors(world);
         for (id, tcp_stream) in self.tcp_streams.iter_mut().filter(|(_, tcp_stream)| tcp_stream.connected) {
-            totals.delivered += tcp_stream.census.acknowledged;
-            totals.sent += tcp_stream.census.sent;
-            totals.lost += tcp_stream.census.retransmitted;
             let Some(endpoint) = world.net.endpoint(tcp_stream.handle, End::Client) else { continue };
             if !self.sides[0].streams.get(StreamId(*id)).is_some_and(Stream::is_used) {
                 continue;
@@ -104,10 +103,9 @@ impl Session {
             let offered = endpoint.peer_window_end().saturating_sub(endpoint.acknowledged());
             let window = offered.min(self.spec.send_buffer.get());
             let cwnd = endpoint.window().cwnd;
-            let before = std::mem::replace(&mut tcp_stream.census_before, tcp_stream.census);
+            let lost_before = std::mem::replace(&mut tcp_stream.lost_before, tcp_stream.census.lost);
             let window_before = std::mem::replace(&mut tcp_stream.window_before, cwnd);
-            let lost = tcp_stream.census.retransmitted - before.retransmitted;
-            totals.lost_most = totals.lost_most.max(lost);
+            totals.lost_most = totals.lost_most.max(tcp_stream.census.lost - lost_before);
             count += 1;
             limited += u32::from(cwnd >= window);
             starting += u32::from(endpoint.window().slow_start() && cwnd as f64 > 1.1 * window_before as f64);

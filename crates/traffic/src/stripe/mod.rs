@@ -11,6 +11,7 @@ mod tuner;
 use super::state::{Kind, State};
 use super::{FlowIndex, Flows, Net};
 use ::stripe::optimizer::{Policy, Tuner};
+use ::stripe::session::Census;
 use ::stripe::wire::Frame;
 use ::stripe::{Config, Connection, Output, StreamId, Streams};
 use net::VertexId;
@@ -67,14 +68,6 @@ struct Side {
     streams: Streams,
 }
 
-/// Counters of a client's TCP: bytes acknowledged, segments sent.
-#[derive(Clone, Copy, Default, Debug)]
-struct Census {
-    acknowledged: u64,
-    sent: u64,
-    retransmitted: u64,
-}
-
 /// A TCP connection that is a stream.
 #[derive(Debug)]
 struct TcpStream {
@@ -84,9 +77,10 @@ struct TcpStream {
     in_flight: [VecDeque<Frame>; 2],
     /// Payload that it has brought to the server, duplicates included.
     delivered: u64,
+    /// Counters of its client's TCP.
     census: Census,
-    /// Its counters and its congestion window one round trip ago.
-    census_before: Census,
+    /// Segments retransmitted and its congestion window one round trip ago.
+    lost_before: u64,
     window_before: u64,
     /// Loss events of its sender; bytes acknowledged at the last one, and between the last two.
     losses: u64,

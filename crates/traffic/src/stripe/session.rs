@@ -103,7 +103,7 @@ impl Session {
             in_flight: Default::default(),
             delivered: 0,
             census: Census::default(),
-            census_before: Census::default(),
+            lost_before: 0,
             window_before: 0,
             losses: 0,
             acknowledged_at_loss: 0,
@@ -160,9 +160,7 @@ impl Session {
         }
         self.sides[0].streams.rest_beyond(self.tuner.target());
         if gone && let Some(tcp_stream) = self.tcp_streams.remove(&stream) {
-            self.census.acknowledged += tcp_stream.census.acknowledged;
-            self.census.sent += tcp_stream.census.sent;
-            self.census.retransmitted += tcp_stream.census.retransmitted;
+            self.census = self.census + tcp_stream.census;
             self.gone.push(tcp_stream.outcome(stream));
             if self.running && !tcp_stream.closing {
                 self.redial_at = self.redial_at.min(now + REDIAL);
