@@ -275,7 +275,7 @@ impl Controller {
             self.missing += 1;
             if let Phase::Try { from, .. } = self.phase
                 && self.missing > STARTING
-                && streams > from
+                && (from + 1..self.target).contains(&streams)
             {
                 self.change(streams, self.reason);
             }

@@ -396,6 +396,34 @@ fn a_model_does_not_wait_for_a_doubling() {
     assert!((172.5..172.5 + stream).contains(&(number * stream)), "{number} of {stream} Mbit/s");
 }
 
+/// A model that took others' queue for chance: with its number streams carry as much more as it said, and lose far more
+/// than it took for chance, although no epoch before has shown what is usual.
+#[test]
+fn a_number_that_makes_losses_is_not_the_models() {
+    let run = |one_in: u64| {
+        let mut controller = Controller::new(Policy::Fill, Limits { first: 4, most: 128 }, 4);
+        let mut totals = at_100_ms(Law::Cubic);
+        let mut seed = 1;
+        for mbps in [32, 64, 128, 150, 150, 150, 150] {
+            round(&mut controller, &mut totals, mbps, 4);
+        }
+        totals.credit_limited = true;
+        while controller.target() == 4 {
+            lossy_round(&mut controller, &mut totals, 18, 4, &mut seed);
+        }
+        assert_eq!(controller.reason(), Reason::Modelled);
+        totals.credit_limited = false;
+        let number = controller.target();
+        while controller.reason() == Reason::Modelled {
+            totals.lost += 1295 / one_in;
+            round(&mut controller, &mut totals, 150, number);
+        }
+        controller.reason()
+    };
+    assert_eq!(run(1000), Reason::Gained, "as often as before");
+    assert_eq!(run(300), Reason::Lossy, "three times as often");
+}
+
 /// Streams that cannot be opened: a try is judged by those that there are.
 #[test]
 fn a_try_does_not_wait_for_streams_that_do_not_come() {
