@@ -9,7 +9,7 @@ use crate::pending::Pending;
 use crate::request::{Message, Request, User};
 use crate::rpc::{Rpc, ServerCounters};
 use des::Index;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use units::{Bytes, Time};
 
 /// Where a node stands and what it has.
@@ -28,15 +28,19 @@ pub struct NodeInfo {
 pub struct Nodes {
     infos: Vec<NodeInfo>,
     up: Vec<bool>,
-    racks: usize,
+    /// The workers of each rack, in order.
+    racks: BTreeMap<u32, Vec<NodeId>>,
 }
 
 impl Nodes {
     /// All of them up.
     pub fn new(infos: Vec<NodeInfo>) -> Self {
         let up = vec![true; infos.len()];
-        let racks: BTreeSet<_> = infos.iter().skip(1).map(|info| info.rack).collect();
-        Self { infos, up, racks: racks.len() }
+        let mut racks = BTreeMap::<u32, Vec<NodeId>>::new();
+        for (number, info) in infos.iter().enumerate().skip(1) {
+            racks.entry(info.rack).or_default().push(NodeId::from_usize(number));
+        }
+        Self { infos, up, racks }
     }
     /// The node on which the masters run.
     pub const fn master(&self) -> NodeId {
@@ -63,13 +67,17 @@ impl Nodes {
         &self.infos[node.0 as usize]
     }
     /// In how many racks the workers are.
-    pub const fn rack_count(&self) -> usize {
-        self.racks
+    pub fn rack_count(&self) -> usize {
+        self.racks.len()
+    }
+    /// The workers of a rack, in order.
+    pub fn in_rack(&self, rack: u32) -> &[NodeId] {
+        self.racks.get(&rack).map_or(&[], Vec::as_slice)
     }
     /// The rack of all workers, if they are in one.
     pub fn only_rack(&self) -> Option<u32> {
         let first = self.infos.get(1)?;
-        (self.racks == 1).then_some(first.rack)
+        (self.racks.len() == 1).then_some(first.rack)
     }
     /// A node's rack.
     pub fn rack(&self, node: NodeId) -> u32 {
@@ -112,6 +120,8 @@ pub struct DiskTransfer {
     pub offset: Bytes,
     /// How many.
     pub bytes: Bytes,
+    /// In how many places they are, at least one: each is reached for itself.
+    pub places: u32,
 }
 
 /// The state that all parts share, and their way to the world.
@@ -216,9 +226,9 @@ impl Context {
         purpose: Purpose,
         request: impl Into<Request>,
     ) {
-        let DiskTransfer { disk, op, stream, offset, bytes } = transfer;
+        let DiskTransfer { disk, op, stream, offset, bytes, places } = transfer;
         let tag = self.pending.insert(request.into(), Some(node));
-        self.effects.push(Effect::Disk { node, disk, op, stream, offset, bytes, purpose, tag });
+        self.effects.push(Effect::Disk { node, disk, op, stream, offset, bytes, places, purpose, tag });
     }
     /// Runs `work` seconds of one core at speed 1; returns the name by which it can be cancelled.
     pub(crate) fn compute(&mut self, node: NodeId, work: Time, request: impl Into<Request>) -> Tag {

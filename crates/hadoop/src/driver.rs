@@ -48,6 +48,6 @@ impl Context {
 impl DiskTransfer {
     /// The whole of a file, or a part of it.
     pub const fn new(disk: u32, op: DiskOp, stream: DiskStream, offset: Bytes, bytes: Bytes) -> Self {
-        Self { disk, op, stream, offset, bytes }
+        Self { disk, op, stream, offset, bytes, places: 1 }
     }
 }

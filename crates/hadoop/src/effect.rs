@@ -75,7 +75,8 @@ pub enum Effect {
     /// [`Input::Connected`], or is told [`Input::Reset`] before that, no notice follows at the server either: the
     /// handle may be used again at once.
     Abort { conn: ConnId, end: End },
-    /// Move `bytes` of the sequential stream `stream` (a block replica, a spill file) at a disk of a node.
+    /// Move `bytes` of the sequential stream `stream` (a block replica, a spill file) at a disk of a node. They are in
+    /// `places` places, of which each is reached for itself; usually one.
     Disk {
         node: NodeId,
         disk: u32,
@@ -83,6 +84,7 @@ pub enum Effect {
         stream: DiskStream,
         offset: Bytes,
         bytes: Bytes,
+        places: u32,
         purpose: Purpose,
         tag: Tag,
     },

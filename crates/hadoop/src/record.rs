@@ -332,6 +332,8 @@ pub struct JobRecord {
     pub maps: u32,
     /// Number of reduce tasks.
     pub reduces: u32,
+    /// How many map outputs one fetch of its reducers stands for; usually one.
+    pub outputs_per_fetch: u32,
     /// Its ledger.
     pub ledger: JobLedger,
 }

@@ -424,6 +424,11 @@ impl Partitions {
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
+    /// Reducer `r`'s share, of 1.
+    pub fn share(&self, r: usize) -> f64 {
+        let start = if r == 0 { 0 } else { self.ends[r - 1] };
+        (self.ends[r] - start) as f64 / Self::WHOLE as f64
+    }
     /// The part of `total` that is reducer `r`'s.
     pub fn part(&self, total: Bytes, r: usize) -> Bytes {
         Bytes::new(scaled(total.get(), self.ends[r], Self::WHOLE)) - self.start(total, r)

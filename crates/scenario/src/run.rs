@@ -54,6 +54,9 @@ section! {
         seed: u64 = 1, 0..=(i64::MAX as u64);
         /// How finely messages between nodes are simulated.
         fidelity: Fidelity = Fidelity::Packet;
+        /// With flows: about how many map outputs a MapReduce job's reducers fetch one by one. Where there are more,
+        /// each fetch stands for several, of maps that end one after another (docs/models/flow.md). 0 fetches each.
+        most_fetches: Option<u64> = None, 0..=1_000_000_000_000;
         /// Simulated time at which the run ends at the latest. It ends earlier when all jobs and all bounded traffic
         /// are done.
         until: Time = Time::from_secs(86_400), Time::from_ns(1)..=Run::LATEST;

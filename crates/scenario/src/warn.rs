@@ -357,6 +357,10 @@ impl Check<'_> {
     /// Settings of packets, where messages go as flows.
     fn unheeded_by_flows(&mut self) {
         if self.scenario.run.fidelity == Fidelity::Packet {
+            if self.scenario.run.most_fetches.is_some() {
+                let message = "it has no effect: with packets each map output is fetched for itself";
+                self.says("run.most-fetches", message, "`run.fidelity = \"flow\"`");
+            }
             return;
         }
         let tcp = match self.tree.get("tcp").map(|tree| &tree.value) {

@@ -377,8 +377,8 @@ impl Driver {
             Effect::Abort { conn, end } => {
                 self.with(conn, |handle| transport.abort(now, handle, of_cluster(end), events));
             }
-            Effect::Disk { node, disk, op, stream, offset, bytes, purpose, tag } => {
-                let transfer = Transfer { disk, op, stream, offset, bytes, purpose, tag };
+            Effect::Disk { node, disk, op, stream, offset, bytes, places, purpose, tag } => {
+                let transfer = Transfer { disk, op, stream, offset, bytes, places, purpose, tag };
                 if !self.hosts.transfer(now, node, transfer, events) {
                     self.answers.push(Input::DiskFailed { node, tag });
                 }

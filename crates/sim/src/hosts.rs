@@ -66,6 +66,7 @@ pub(crate) struct Transfer {
     pub stream: DiskStream,
     pub offset: Bytes,
     pub bytes: Bytes,
+    pub places: u32,
     pub purpose: Purpose,
     pub tag: Tag,
 }
@@ -183,7 +184,7 @@ impl Hosts {
 
     /// Moves bytes at a disk of a node; false if the disk is gone.
     pub fn transfer(&mut self, now: Time, node: NodeId, transfer: Transfer, events: &mut EventQueue) -> bool {
-        let Transfer { disk, op, stream, offset, bytes, purpose, tag } = transfer;
+        let Transfer { disk, op, stream, offset, bytes, places, purpose, tag } = transfer;
         let op = match op {
             DiskOp::Read => Op::Read,
             DiskOp::Write => Op::Write,
@@ -202,7 +203,7 @@ impl Hosts {
         if op == Op::Write && purpose != Purpose::Own {
             host.replicas += bytes;
         }
-        host.store.submit_for(now, disk, Request { op, stream, offset, bytes, tag: (node, tag) }, cause);
+        host.store.submit_for(now, disk, Request { op, stream, offset, bytes, places, tag: (node, tag) }, cause);
         host.store_alarm.cover(host.store.deadline(), events);
         self.note_rests(number);
         true

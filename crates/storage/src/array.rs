@@ -194,7 +194,8 @@ impl<T: Copy> Array<T> {
         for piece in all {
             let op = if piece.write { Op::Write } else { Op::Read };
             let (offset, bytes) = (Bytes::new(piece.from), Bytes::new(piece.to - piece.from));
-            let request = Request { op, stream, offset, bytes, tag: Part { work: id, piece } };
+            let places = self.works[&id].request.as_ref().map_or(1, |request| request.places_in(bytes));
+            let request = Request { op, stream, offset, bytes, places, tag: Part { work: id, piece } };
             self.disks[piece.member as usize].submit(now, request);
         }
         if is_over {

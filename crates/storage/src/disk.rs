@@ -2,7 +2,7 @@
 
 use crate::flash::{Flash, FlashSpec};
 use crate::rotating::{Rotating, RotatingSpec};
-use units::{Bytes, Time};
+use units::{Bytes, Time, scaled, word};
 
 /// The direction of a request.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -43,8 +43,21 @@ pub struct Request<T> {
     pub offset: Bytes,
     /// Bytes to move.
     pub bytes: Bytes,
+    /// In how many places they are, at least one: each is reached for itself.
+    pub places: u32,
     /// Reported when done.
     pub tag: T,
+}
+
+impl<T> Request<T> {
+    /// In how many places so many of its bytes are.
+    pub(crate) fn places_in(&self, bytes: Bytes) -> u32 {
+        if self.places <= 1 {
+            return 1;
+        }
+        let part = scaled(bytes.get(), u64::from(self.places), self.bytes.get().max(1));
+        word(part).clamp(1, self.places)
+    }
 }
 
 /// The kind of a disk, with its timing.

@@ -194,11 +194,15 @@ impl<T: Copy> Flash<T> {
         while self.service.len() < self.spec.channels.max(1) as usize {
             let Some(request) = self.waiting.pop_front() else { return };
             let late = |time: Time| if self.slowness > 1.0 { time.mul_f64(self.slowness) } else { time };
-            let transfer = (now + late(self.spec.latency(request.op))).max(self.interface_free);
+            let latency = late(self.spec.latency(request.op));
+            let transfer = (now + latency).max(self.interface_free);
             // What garbage collection writes, the host's writes wait for.
             let amplified = request.op == Op::Write && self.amplification > 1.0;
             let moved = if amplified { self.programmed(request.bytes) } else { request.bytes };
-            let done = transfer.saturating_add(late(self.spec.rate(request.op).transmission_time(moved)));
+            // While what one channel has found is transferred, the others look on.
+            let further = (request.places.max(1) - 1) / self.spec.channels.max(1);
+            let moving = late(self.spec.rate(request.op).transmission_time(moved)).max(latency * u64::from(further));
+            let done = transfer.saturating_add(moving);
             let from = now.max(self.busy_until);
             self.counters.busy += done - from;
             self.counters.positioning += transfer.saturating_sub(from.max(self.interface_free));

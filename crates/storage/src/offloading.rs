@@ -107,7 +107,14 @@ impl Offloading {
         let at = self.ends[on as usize];
         self.ends[on as usize] += extent.bytes;
         self.entries.insert(write, Entry { extent, home, on, at, durable: false, read: false });
-        Request { op: Op::Write, stream: log_of(on), offset: at, bytes: extent.bytes, tag: tag(Step::Log(write)) }
+        Request {
+            op: Op::Write,
+            stream: log_of(on),
+            offset: at,
+            bytes: extent.bytes,
+            places: 1,
+            tag: tag(Step::Log(write)),
+        }
     }
     /// A log has an extent on its disk: for which home it is, and what memory need not keep as dirty any more.
     pub fn logged(&mut self, write: Write) -> Option<(u32, WriteBack)> {
@@ -130,14 +137,14 @@ impl Offloading {
         *under_way = true;
         let Entry { extent, on, at, .. } = *self.entries.get(&write)?;
         let tag = tag(Step::Fetch(write));
-        Some((on, Request { op: Op::Read, stream: log_of(on), offset: at, bytes: extent.bytes, tag }))
+        Some((on, Request { op: Op::Read, stream: log_of(on), offset: at, bytes: extent.bytes, places: 1, tag }))
     }
     /// An extent has been read from its log: what its home is to write.
     pub fn fetched<T>(&mut self, write: Write, tag: impl FnOnce(Step) -> T) -> Option<(u32, Request<T>)> {
         let entry = self.entries.get_mut(&write)?;
         entry.read = true;
         let Entry { extent: WriteBack { stream, offset, bytes }, home, .. } = *entry;
-        Some((home, Request { op: Op::Write, stream, offset, bytes, tag: tag(Step::Home(write)) }))
+        Some((home, Request { op: Op::Write, stream, offset, bytes, places: 1, tag: tag(Step::Home(write)) }))
     }
     /// Has an extent wait for older bytes of its place that are on their way home from a log that has failed; whether
     /// there are such. [`Offloading::follower`] then has it.

@@ -430,7 +430,9 @@ impl<T: Copy> Rotating<T> {
         let (stream, op, offset) = (turn.stream, turn.op, progress.request.offset + progress.moved);
         let rest = progress.request.bytes - progress.moved;
         let reach = self.reach(now, (stream, op), offset, rest);
-        let positioning = slowed(reach.time, self.slowness);
+        // Further places are taken to be as far apart as this one was.
+        let places = if progress.moved == Bytes::ZERO { progress.request.places.max(1) } else { 1 };
+        let positioning = slowed(reach.time * u64::from(places), self.slowness);
         let start = now + positioning;
         let slice_end = match self.slice {
             Some((owner, owner_op, end)) if owner == stream && owner_op == op && now < end => end,

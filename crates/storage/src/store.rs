@@ -131,7 +131,7 @@ impl<T: Copy> Store<T> {
     /// disk at rest it does so, until that is ready for another reason or for its window; else `cause` wakes it.
     pub fn chore(&mut self, now: Time, disk: usize, file: (Stream, Bytes), bytes: Bytes, cause: Cause, waits: bool) {
         let (stream, offset) = file;
-        let request = Request { op: Op::Read, stream, offset, bytes, tag: Job::Chore };
+        let request = Request { op: Op::Read, stream, offset, bytes, places: 1, tag: Job::Chore };
         if self.gone[disk] || bytes == Bytes::ZERO {
             return;
         }
@@ -458,12 +458,15 @@ impl<T: Copy> Store<T> {
             // A log has the only copy of what is not home yet.
             let Some(logs) = self.offloading.as_ref().filter(|_| op == Op::Read) else {
                 count += 1;
-                self.touch(disk as usize).submit(now, Request { op, stream, offset: range.0, bytes: range.1, tag });
+                let (offset, bytes) = range;
+                let places = request.places_in(bytes);
+                self.touch(disk as usize).submit(now, Request { op, stream, offset, bytes, places, tag });
                 continue;
             };
             for (disk, stream, offset, bytes) in logs.split(disk, stream, range) {
                 count += 1;
-                self.touch(disk as usize).submit(now, Request { op, stream, offset, bytes, tag });
+                let places = request.places_in(bytes);
+                self.touch(disk as usize).submit(now, Request { op, stream, offset, bytes, places, tag });
             }
         }
         self.waiting.insert(id, Waiting { disk, request, parts: count });
@@ -587,5 +590,5 @@ impl<T: Copy> Store<T> {
 /// An extent's write to its own disk.
 const fn write_of(extent: WriteBack) -> Request<Job> {
     let WriteBack { stream, offset, bytes } = extent;
-    Request { op: Op::Write, stream, offset, bytes, tag: Job::WriteBack(extent) }
+    Request { op: Op::Write, stream, offset, bytes, places: 1, tag: Job::WriteBack(extent) }
 }

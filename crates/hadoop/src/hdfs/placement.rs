@@ -33,19 +33,16 @@ pub fn choose(
         };
         let same_rack = |a: NodeId, b: NodeId| nodes.rack(a) == nodes.rack(b);
         let next = match chosen.as_slice() {
-            [] => writer.filter(|node| free(*node)).or_else(|| {
-                let near = |node: NodeId| free(node) && writer.is_some_and(|w| same_rack(w, node));
-                pick(nodes, random, near).or_else(|| pick(nodes, random, free))
-            }),
+            [] => writer
+                .filter(|node| free(*node))
+                .or_else(|| pick_in_rack(nodes, random, writer, free).or_else(|| pick(nodes, random, free))),
             [first] => {
                 pick(nodes, random, |node| free(node) && !same_rack(*first, node)).or_else(|| pick(nodes, random, free))
             }
             [first, second] if same_rack(*first, *second) => {
                 pick(nodes, random, |node| free(node) && !same_rack(*first, node)).or_else(|| pick(nodes, random, free))
             }
-            [_, second] => {
-                pick(nodes, random, |node| free(node) && same_rack(*second, node)).or_else(|| pick(nodes, random, free))
-            }
+            [_, second] => pick_in_rack(nodes, random, Some(*second), free).or_else(|| pick(nodes, random, free)),
             _ => pick(nodes, random, free),
         };
         match next {
@@ -92,17 +89,28 @@ pub fn choose_spread(
 /// A node with the property, each with the same probability. Like HDFS it draws and rejects; where few nodes qualify it
 /// counts them.
 fn pick(nodes: &Nodes, random: &mut RandomStream, property: impl Fn(NodeId) -> bool) -> Option<NodeId> {
+    try_some(nodes, random, &property).or_else(|| one_of(random, nodes.workers().filter(|node| property(*node))))
+}
+/// The same in the rack of another node, whose nodes are few among all; none where there is no other.
+fn pick_in_rack(
+    nodes: &Nodes,
+    random: &mut RandomStream,
+    other: Option<NodeId>,
+    property: impl Fn(NodeId) -> bool,
+) -> Option<NodeId> {
+    let rack = other.map(|other| nodes.rack(other));
+    let there = |node: NodeId| rack == Some(nodes.rack(node)) && property(node);
+    let all = rack.map_or(&[][..], |rack| nodes.in_rack(rack)).iter().copied();
+    try_some(nodes, random, &there).or_else(|| one_of(random, all.filter(|node| property(*node))))
+}
+/// Draws eight nodes: the first with the property.
+fn try_some(nodes: &Nodes, random: &mut RandomStream, property: &impl Fn(NodeId) -> bool) -> Option<NodeId> {
     let workers = nodes.worker_count();
-    if workers == 0 {
-        return None;
-    }
-    for _ in 0..8 {
-        let node = NodeId::from_usize(1 + draw(random, workers));
-        if property(node) {
-            return Some(node);
-        }
-    }
-    let candidates: Vec<_> = nodes.workers().filter(|node| property(*node)).collect();
+    let mut drawn = (0..if workers == 0 { 0 } else { 8 }).map(|_| NodeId::from_usize(1 + draw(random, workers)));
+    drawn.find(|node| property(*node))
+}
+fn one_of(random: &mut RandomStream, candidates: impl Iterator<Item = NodeId>) -> Option<NodeId> {
+    let candidates: Vec<_> = candidates.collect();
     (!candidates.is_empty()).then(|| candidates[draw(random, candidates.len())])
 }
 

@@ -9,7 +9,6 @@ use super::{
     call,
 };
 use crate::ids::{AttemptId, CallId, JobId, NodeId, Process, Server, Tag};
-use crate::numbers::count;
 use crate::platform::Platform;
 use crate::record::{AttemptBytes, AttemptRecord, AttemptState, Locality, Phase, TaskKind, Waiting};
 use crate::rpc;
@@ -242,7 +241,7 @@ impl MapReduce {
             partitions: &job.partitions,
             by_home: &job.by_home,
             splits: &job.splits,
-            maps: count(job.maps.len()),
+            cohorts: &job.cohorts,
             map_tasks: &job.maps,
             application: job.application,
             id,
@@ -311,7 +310,7 @@ impl MapReduce {
         self.on_reduce(platform, reducer, |reduce, env| match news {
             News::Begins { fetch, output, .. } => {
                 let Some(host) = env.shuffle.host_of(fetch) else { return TaskState::Running };
-                if reduce.accept(host, env.plain_part(env.map_of(output))) {
+                if reduce.accept(host, env.share(env.map_of(output))) {
                     return TaskState::Running;
                 }
                 env.shuffle.give_up(env.ctx, fetch);

@@ -23,6 +23,15 @@ pub enum Generation {
     Yarn,
 }
 
+/// Where a job has more map outputs to fetch than are followed one by one, a fetch stands for several.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FetchLimit {
+    /// Outputs that are still fetched one by one.
+    pub above: u64,
+    /// About how many fetches there are if there are more.
+    pub about: u64,
+}
+
 /// Settings of MapReduce. Each field names the property that it stands for (the older name after the newer where both
 /// exist).
 #[derive(Clone, PartialEq, Debug)]
@@ -71,6 +80,8 @@ pub struct MapReduceConfig {
     pub shuffle_timeout: Time,
     /// Map outputs asked for in one request (20, a constant of the fetcher).
     pub fetch_batch: u32,
+    /// When a fetch stands for several map outputs. None: every output is fetched for itself.
+    pub fetches: Option<FetchLimit>,
     /// How often a reducer asks which maps have finished (1 s, a constant of the event fetcher).
     pub event_poll: Time,
 
@@ -210,6 +221,7 @@ impl Default for MapReduceConfig {
             shuffle_threads: 0,
             shuffle_timeout: Time::from_secs(180),
             fetch_batch: 20,
+            fetches: None,
             event_poll: Time::from_secs(1),
             slow_start: 0.05,
             speculative_maps: true,

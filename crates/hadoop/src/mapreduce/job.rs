@@ -1,6 +1,8 @@
 //! A job as its master sees it: tasks, what they wait for, which maps are done, which nodes to avoid.
 
 use super::JobCompression;
+use super::cohorts::Cohorts;
+use super::config::FetchLimit;
 use super::file_system::FileSystem;
 use super::packing::Packing;
 use super::split::{JobInput, Keyed, Split, hosts_of, of_objects, splits};
@@ -101,6 +103,8 @@ pub(crate) struct Job {
     pub maps_done: u32,
     pub reduces_done: u32,
     pub events: Vec<MapEvent>,
+    /// Which outputs stand for which others where reducers fetch.
+    pub cohorts: Cohorts,
     /// When its attempts are next looked at for timeouts.
     pub timeout_at: Time,
     /// Its reducers have been asked for.
@@ -145,11 +149,20 @@ impl Durations {
 }
 
 impl Job {
-    pub fn new(id: JobId, application: ApplicationId, spec: JobSpec, platform: &mut Platform, seed: u64) -> Self {
+    pub fn new(
+        id: JobId,
+        application: ApplicationId,
+        spec: JobSpec,
+        platform: &mut Platform,
+        (seed, fetches): (u64, Option<FetchLimit>),
+    ) -> Self {
         let splits =
             if spec.reads_objects() { of_objects(&spec, platform) } else { splits(&spec, platform.ctx, platform.hdfs) };
         let nodes = platform.ctx.nodes.len();
         let reducers = spec.reducers;
+        // Outputs of maps at different keys do not divide alike.
+        let fetches = fetches.filter(|_| spec.keyed.is_none());
+        let cohorts = Cohorts::new(count(splits.len()), reducers, fetches);
         let record = JobRecord {
             name: spec.name.clone(),
             workload: spec.workload.name.clone(),
@@ -164,6 +177,7 @@ impl Job {
             uber: false,
             maps: count(splits.len()),
             reduces: reducers,
+            outputs_per_fetch: cohorts.size(),
             ledger: crate::record::JobLedger::default(),
         };
         Self {
@@ -171,6 +185,7 @@ impl Job {
             application,
             partitions: spec.workload.partitions(reducers, seed),
             by_home: by_home(&spec, platform.ctx.nodes.worker_count()),
+            cohorts,
             record,
             maps: vec![Task::default(); splits.len()],
             reduces: vec![Task::default(); reducers as usize],

@@ -1,8 +1,10 @@
 //! What a job's master decides, in either generation: AppMaster or JobTracker.
 
 use super::attempt::Body;
+use super::cohorts::Member;
 use super::files::CLIENT_PROCESS;
 use super::job::MapEvent;
+use super::task::AttemptOutput;
 use super::{Attempt, Generation, MapReduce, Recorded, Request, speculate};
 use crate::context::Context;
 use crate::ids::{AttemptId, JobId, NodeId, Process};
@@ -87,15 +89,22 @@ impl MapReduce {
         attempt.record.start = ctx.now;
         attempt.last_progress = ctx.now;
         let job = attempt.record.job;
-        self.arm_timeout(ctx, job);
+        // Those that run already have come less far since, so their look is due earlier.
+        self.look_after(ctx, job, ctx.now);
     }
+    /// Has the job's attempts looked at when the first of them may have been silent for too long.
     fn arm_timeout(&mut self, ctx: &mut Context, job: JobId) {
+        let progress = self.watched(job).map(|id| self.attempts[id.0 as usize].last_progress);
+        let oldest = progress.min().unwrap_or(Time::MAX);
+        self.look_after(ctx, job, oldest);
+    }
+    /// Has the job's attempts looked at a timeout after a time, or earlier.
+    fn look_after(&mut self, ctx: &mut Context, job: JobId, since: Time) {
         let timeout = self.config.task_timeout;
         if timeout == Time::ZERO {
             return;
         }
-        let due = self.watched(job).map(|id| self.attempts[id.0 as usize].last_progress.saturating_add(timeout));
-        let due = due.min().unwrap_or(Time::MAX);
+        let due = since.saturating_add(timeout);
         let armed = &mut self.jobs[job.0 as usize].timeout_at;
         if due < *armed {
             *armed = due;
@@ -253,7 +262,12 @@ impl MapReduce {
         match kind {
             TaskKind::Map => {
                 owner.maps_done += 1;
-                owner.events.push(MapEvent { map: id, lost: false });
+                let AttemptOutput { output, plain, .. } = self.outputs[id.0 as usize];
+                let bytes = platform.shuffle.output(output).bytes;
+                let last = owner.maps_done as usize == owner.maps.len();
+                for map in owner.cohorts.add(Member { map: task, attempt: id, bytes, plain }, last) {
+                    owner.events.push(MapEvent { map, lost: false });
+                }
             }
             TaskKind::Reduce => owner.reduces_done += 1,
         }

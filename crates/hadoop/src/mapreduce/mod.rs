@@ -5,6 +5,7 @@ mod app_master;
 mod attempt;
 mod buffer;
 mod client;
+mod cohorts;
 mod combine;
 mod compression;
 mod config;
@@ -33,7 +34,7 @@ mod uber;
 
 pub use buffer::records_at_once;
 pub use compression::{Codec, Compression, JobCompression};
-pub use config::{AppMasterConfig, Generation, Hadoop1Config, MapReduceConfig, SET_UP_SHARE};
+pub use config::{AppMasterConfig, FetchLimit, Generation, Hadoop1Config, MapReduceConfig, SET_UP_SHARE};
 pub use file_system::FileSystem;
 pub use job::JobSpec;
 pub use packing::{Archive, Packing};
@@ -157,7 +158,13 @@ impl MapReduce {
                 master: config.app_master.own(),
                 max_attempts: config.app_master.max_attempts,
             });
-            jobs.push(Job::new(id, application, spec.clone(), platform, seed.wrapping_add(number as u64)));
+            jobs.push(Job::new(
+                id,
+                application,
+                spec.clone(),
+                platform,
+                (seed.wrapping_add(number as u64), config.fetches),
+            ));
         }
         let nodes = platform.ctx.nodes.len();
         let mut charges = Charges::new(scheduler.spare, nodes);

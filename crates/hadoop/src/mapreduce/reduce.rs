@@ -3,6 +3,7 @@
 
 mod local;
 
+use super::cohorts::Share;
 use super::map::TaskState;
 use super::merge::MergePlan;
 use super::request::{Request, Step, StreamSlot, TaskRequest, Writer};
@@ -42,10 +43,11 @@ pub(crate) struct ReduceTask {
     failures: BTreeMap<NodeId, u32>,
     fetchers: u32,
     /// By map: the attempt whose output is here or on its way into the merge.
-    copied: Vec<Option<AttemptId>>,
+    copied: BTreeMap<u32, AttemptId>,
+    /// How many there are to be.
+    expected: u32,
     /// In place of the fetchers, in an uber job.
     local: Option<LocalFetcher>,
-    copies: u32,
     copying: BTreeMap<u32, Copying>,
     next_copy: u32,
     limit: Bytes,
@@ -56,6 +58,7 @@ pub(crate) struct ReduceTask {
     arriving: BTreeMap<NodeId, Bytes>,
     committed: Bytes,
     in_memory: Vec<Bytes>,
+    outputs_in_memory: u32,
     on_disk: Vec<LocalFile>,
     memory_merge: Option<Merging>,
     disk_merge: Option<Merging>,
@@ -90,6 +93,8 @@ struct Copying {
     bytes: Bytes,
     /// Decompressed: what it takes of memory.
     plain: Bytes,
+    /// How many outputs it stands for.
+    outputs: u32,
     /// To disk, because it is large: the file.
     file: Option<LocalFile>,
     /// The work of checking it, until that is done.
@@ -127,9 +132,9 @@ impl ReduceTask {
             penalised: BTreeMap::new(),
             failures: BTreeMap::new(),
             fetchers: 0,
-            copied: vec![None; env.maps as usize],
+            copied: BTreeMap::new(),
+            expected: env.cohorts.expected(env.partitions, env.record.task as usize),
             local: env.uber.then(|| LocalFetcher::new(env)),
-            copies: 0,
             copying: BTreeMap::new(),
             next_copy: 0,
             limit,
@@ -139,6 +144,7 @@ impl ReduceTask {
             arriving: BTreeMap::new(),
             committed: Bytes::ZERO,
             in_memory: Vec::new(),
+            outputs_in_memory: 0,
             on_disk: Vec::new(),
             memory_merge: None,
             disk_merge: None,
@@ -158,7 +164,7 @@ impl ReduceTask {
     }
     /// A third for each of shuffle, sort and reduce, as Hadoop reports it.
     pub fn progress(&self) -> f64 {
-        let fetched = f64::from(self.copies) / self.copied.len().max(1) as f64;
+        let fetched = self.copied.len() as f64 / f64::from(self.expected.max(1));
         let part = |stage: Stage| {
             if self.stage != stage {
                 return 0.0;
@@ -176,7 +182,9 @@ impl ReduceTask {
 
     /// A map's output is there to fetch.
     pub fn on_output(&mut self, env: &Env, id: AttemptId) {
-        if self.copied[env.task_of(id) as usize].is_none() {
+        let map = env.task_of(id);
+        let mine = env.cohorts.fetches_from(map, env.partitions, env.record.task as usize);
+        if mine && !self.copied.contains_key(&map) {
             let node = env.shuffle.output(env.output_of(id)).node;
             self.pending.entry(node).or_default().push(id);
             self.offer(node);
@@ -193,10 +201,14 @@ impl ReduceTask {
             }
         }
     }
+    /// Whether outputs that come together are too large for memory, each.
+    fn is_large(&self, plain: Bytes, outputs: u32) -> bool {
+        plain > self.single_limit.mul_f64(f64::from(outputs))
+    }
     /// Whether there is room for what begins to arrive (`MergeManagerImpl.reserve`, by decompressed length); if so it
     /// is taken.
-    pub fn accept(&mut self, host: NodeId, plain: Bytes) -> bool {
-        if plain > self.single_limit {
+    pub fn accept(&mut self, host: NodeId, Share { plain, outputs, .. }: Share) -> bool {
+        if self.is_large(plain, outputs) {
             return true;
         }
         if self.reserved > self.limit {
@@ -219,12 +231,12 @@ impl ReduceTask {
         }
         let slot = self.next_copy;
         self.next_copy = self.next_copy.wrapping_add(1);
-        let plain = env.plain_part(map);
-        let file = (plain > self.single_limit).then(|| LocalFile { plain, ..env.new_file(bytes) });
+        let Share { plain, outputs, .. } = env.share(map);
+        let file = self.is_large(plain, outputs).then(|| LocalFile { plain, ..env.new_file(bytes) });
         let decompress = if file.is_none() { env.spec.compression.decompress_map(plain) } else { 0.0 };
         let work = Time::from_secs_f64(env.spec.workload.costs.fetch * bytes.get() as f64 + decompress);
         let checking = Some(env.compute(work, TaskRequest::Copied(slot)));
-        self.copying.insert(slot, Copying { map, bytes, plain, file, checking });
+        self.copying.insert(slot, Copying { map, bytes, plain, outputs, file, checking });
     }
     pub fn on_copied(&mut self, env: &mut Env, slot: u32) -> TaskState {
         let Some(copying) = self.copying.get_mut(&slot) else { return TaskState::Running };
@@ -236,21 +248,21 @@ impl ReduceTask {
                 stream: file.stream,
                 offset: Bytes::ZERO,
                 bytes: file.bytes,
+                places: 1,
             };
             env.disk(transfer, TaskRequest::Copied(slot));
             return self.proceed(env);
         }
-        let Some(Copying { map, bytes, plain, file, .. }) = self.copying.remove(&slot) else {
+        let Some(Copying { map, bytes, plain, outputs, file, .. }) = self.copying.remove(&slot) else {
             return TaskState::Running;
         };
-        let place = &mut self.copied[env.task_of(map) as usize];
-        if place.is_some() {
+        let task = env.task_of(map);
+        if self.copied.contains_key(&task) {
             // The map ran again while its first output was on its way: one of the two is enough.
             self.reserved = self.reserved.saturating_sub(if file.is_none() { plain } else { Bytes::ZERO });
             return self.proceed(env);
         }
-        *place = Some(map);
-        self.copies += 1;
+        self.copied.insert(task, map);
         self.input += bytes;
         if let Some(file) = file {
             env.record.bytes.disk_written += bytes;
@@ -258,9 +270,10 @@ impl ReduceTask {
             self.merge_disk(env);
         } else {
             self.in_memory.push(plain);
+            self.outputs_in_memory += outputs;
             self.committed += plain;
             let many = env.config.merge_in_memory_threshold;
-            if self.committed >= self.merge_at || many > 0 && self.in_memory.len() >= many as usize {
+            if self.committed >= self.merge_at || many > 0 && self.outputs_in_memory >= many {
                 self.merge_memory(env);
             }
         }
@@ -364,7 +377,7 @@ impl ReduceTask {
         self.finish_merges(env);
         if self.stage == Stage::Shuffle {
             self.fetch_more(env);
-            let copied = self.copies as usize == self.copied.len() && self.fetchers == 0 && self.copying.is_empty();
+            let copied = self.copied.len() == self.expected as usize && self.fetchers == 0 && self.copying.is_empty();
             if copied && self.has_spent(env, 0) {
                 env.shuffle.drop_idle(env.ctx, Fetcher::MapReduce(env.id));
                 env.record.first_phase_end = Some(env.ctx.now);
@@ -423,16 +436,13 @@ impl ReduceTask {
         {
             let host = self.ready.swap_remove(draw(&mut self.random, self.ready.len()));
             let Some(maps) = self.pending.get(&host) else { continue };
-            let part = env.record.task as usize;
             let batch = maps.iter().take(env.config.fetch_batch.max(1) as usize);
             let wanted = |map: &AttemptId| {
-                let output = env.output_of(*map);
-                let whole = env.shuffle.output(output).bytes;
-                let partitions = env.partitions_of(*map);
-                let (start, bytes) = (partitions.start(whole, part), partitions.part(whole, part));
-                Wanted { output, start, bytes }
+                let Share { start, bytes, outputs, .. } = env.share(*map);
+                Wanted { output: env.output_of(*map), start, bytes, outputs }
             };
-            let wanted = batch.map(wanted).collect();
+            let wanted: Vec<Wanted> = batch.map(wanted).collect();
+            let outputs: u32 = wanted.iter().map(|wanted| wanted.outputs).sum();
             self.fetchers += 1;
             self.busy.insert(host);
             let batch = Batch {
@@ -443,9 +453,21 @@ impl ReduceTask {
                 client: env.node,
                 host,
                 wanted,
+                requests: self.requests(env, outputs),
             };
             env.shuffle.start(env.ctx, batch);
         }
+    }
+
+    /// How many requests would fetch so many outputs: each takes what one host has that is not fetched yet, on average,
+    /// up to what one may ask for.
+    fn requests(&self, env: &Env, outputs: u32) -> u32 {
+        if env.cohorts.are_single() {
+            return 1;
+        }
+        let known: usize = self.pending.values().map(Vec::len).sum();
+        let of_host = known * env.cohorts.size() as usize / env.ctx.nodes.worker_count().max(1);
+        outputs.div_ceil(count(of_host).clamp(1, env.config.fetch_batch.max(1)))
     }
 
     fn records(env: &Env, bytes: Bytes) -> u64 {
@@ -466,6 +488,7 @@ impl ReduceTask {
             return;
         }
         let plain: Bytes = self.in_memory.drain(..).sum();
+        self.outputs_in_memory = 0;
         self.committed = Bytes::ZERO;
         let file = env.new_map_file(plain, 1);
         let cpu = Self::merge_cpu(env, plain, Bytes::ZERO);

@@ -150,7 +150,8 @@ impl Stream {
         self.turn %= self.sources.len();
         let (file, offset) = &mut self.sources[self.turn];
         let bytes = chunk.min(file.bytes - *offset);
-        let transfer = DiskTransfer { disk: file.disk, op: DiskOp::Read, stream: file.stream, offset: *offset, bytes };
+        let transfer =
+            DiskTransfer { disk: file.disk, op: DiskOp::Read, stream: file.stream, offset: *offset, bytes, places: 1 };
         *offset += bytes;
         if *offset == file.bytes {
             self.sources.remove(self.turn);
@@ -174,6 +175,7 @@ impl Stream {
                     stream: file.stream,
                     offset: self.written,
                     bytes,
+                    places: 1,
                 };
                 env.disk(transfer, TaskRequest::Stream(self.slot, Step::Write));
             }

@@ -1,5 +1,6 @@
 //! What the state machines of tasks are handed, and what they ask of their node.
 
+use super::cohorts::{Cohorts, Share};
 use super::config::MapReduceConfig;
 use super::job::{JobSpec, Task, partitions_of};
 use super::replay::Recorded;
@@ -32,7 +33,7 @@ pub(crate) struct Env<'a> {
     /// How the output of a map divides whose split is placed by key, by the split's home.
     pub by_home: &'a [Partitions],
     pub splits: &'a [Split],
-    pub maps: u32,
+    pub cohorts: &'a Cohorts,
     pub map_tasks: &'a [Task],
     pub application: ApplicationId,
     pub id: AttemptId,
@@ -95,9 +96,16 @@ impl Env<'_> {
         let bytes = self.spec.compression.map_file(plain, partitions);
         LocalFile { plain, ..self.new_file(bytes) }
     }
-    /// The plain bytes of a map attempt's output that are this reducer's.
-    pub fn plain_part(&self, map: AttemptId) -> Bytes {
-        self.partitions_of(map).part(self.outputs[map.0 as usize].plain, self.record.task as usize)
+    /// What this reducer fetches from a map: its own part of that map's output, or that and what stands with it.
+    pub fn share(&self, map: AttemptId) -> Share {
+        let whole = self.shuffle.output(self.output_of(map)).bytes;
+        let (partitions, part) = (self.partitions_of(map), self.record.task as usize);
+        self.cohorts.share(self.task_of(map), whole, partitions, part).unwrap_or_else(|| Share {
+            start: partitions.start(whole, part),
+            bytes: partitions.part(whole, part),
+            plain: partitions.part(self.outputs[map.0 as usize].plain, part),
+            outputs: 1,
+        })
     }
     /// How a map attempt's output divides over the reducers.
     pub fn partitions_of(&self, map: AttemptId) -> &Partitions {

@@ -88,6 +88,8 @@ pub(crate) struct MapOutput {
 struct Fetch {
     batch: Batch,
     conn: ConnId,
+    /// When the fetcher asked for the connection.
+    opened: Time,
     /// Client: outputs received whole, and their bytes.
     done: usize,
     received: Bytes,
@@ -136,6 +138,8 @@ pub struct Wanted {
     pub start: Bytes,
     /// The length of the partition.
     pub bytes: Bytes,
+    /// How many outputs it stands for: as many places to read, on as many maps' disks.
+    pub outputs: u32,
 }
 
 /// A fetch to begin.
@@ -153,6 +157,8 @@ pub struct Batch {
     pub host: NodeId,
     /// What it asks for, at least one.
     pub wanted: Vec<Wanted>,
+    /// For how many requests, each on a connection of its own, it stands; usually one.
+    pub requests: u32,
 }
 
 fn message(fetch: FetchId, content: Content) -> Message {
@@ -233,6 +239,7 @@ impl Shuffle {
             Fetch {
                 batch,
                 conn,
+                opened: ctx.now,
                 done: 0,
                 received: Bytes::ZERO,
                 last_received: ctx.now,
@@ -310,7 +317,15 @@ impl Shuffle {
         if let Some(id) = self.fetch_of(conn) {
             // Connecting may take as long as silence after it.
             self.received_at(id, ctx.now);
-            self.send_request(ctx, id);
+            let Some(fetch) = self.fetches.get(&id) else { return };
+            // The others would take as long to connect, and as long again from their request to the first byte.
+            let others = fetch.batch.requests.saturating_sub(1);
+            let handshake = ctx.now.saturating_sub(fetch.opened);
+            if others == 0 {
+                self.send_request(ctx, id);
+            } else {
+                ctx.timer_in(handshake * (2 * u64::from(others)), Request::OthersDone(id));
+            }
         }
     }
     /// Bytes have arrived at a fetcher, up to this time.
@@ -338,6 +353,7 @@ impl Shuffle {
         match request {
             Request::Disk(fetch) => self.on_read(fetch, ctx),
             Request::SilenceDue(fetch) => self.on_silence(ctx, fetch),
+            Request::OthersDone(fetch) => self.send_request(ctx, fetch),
         }
     }
     /// The disk of an output is gone: the host closes the connection, and the fetcher has its failure.
@@ -389,7 +405,8 @@ impl Shuffle {
 
     fn send_request(&mut self, ctx: &mut Context, id: FetchId) {
         let Some(fetch) = self.fetches.get(&id) else { return };
-        let bytes = Bytes::new(REQUEST_BYTES + NAME_BYTES * fetch.batch.wanted.len() as u64);
+        let names: u64 = fetch.batch.wanted.iter().map(|wanted| u64::from(wanted.outputs)).sum();
+        let bytes = Bytes::new(REQUEST_BYTES * u64::from(fetch.batch.requests) + NAME_BYTES * names);
         ctx.send(fetch.conn, End::Client, bytes, message(id, Content::Request), true);
     }
 

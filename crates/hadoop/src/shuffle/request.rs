@@ -9,6 +9,8 @@ pub enum Request {
     Disk(FetchId),
     /// The host may have been silent for too long.
     SilenceDue(FetchId),
+    /// The requests that the fetch stands for beside its own have come and gone.
+    OthersDone(FetchId),
 }
 
 /// A message between a fetcher and a host.

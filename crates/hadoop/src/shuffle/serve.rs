@@ -4,13 +4,13 @@ use super::{Content, HEADER_BYTES, Request, Shuffle, Wanted, message};
 use crate::context::{Context, DiskTransfer};
 use crate::effect::{DiskOp, End};
 use crate::ids::{DiskStream, FetchId};
-use units::Bytes;
+use units::{Bytes, scaled, word};
 
 impl Shuffle {
     /// The server turns to the next output of the batch.
     pub(super) fn begin_output(&mut self, ctx: &mut Context, id: FetchId) {
         let Some(fetch) = self.fetches.get_mut(&id) else { return };
-        let Some(&Wanted { output, .. }) = fetch.batch.wanted.get(fetch.serving) else {
+        let Some(&Wanted { output, outputs, .. }) = fetch.batch.wanted.get(fetch.serving) else {
             let conn = fetch.conn;
             if !self.config.keep_alive {
                 ctx.close(conn, End::Server);
@@ -23,7 +23,7 @@ impl Shuffle {
             ctx.send(
                 fetch.conn,
                 End::Server,
-                Bytes::new(HEADER_BYTES),
+                Bytes::new(HEADER_BYTES * u64::from(outputs)),
                 message(id, Content::Header(fetch.serving)),
                 true,
             );
@@ -38,7 +38,7 @@ impl Shuffle {
     /// Reads the next chunk if the connection has taken enough of the last ones.
     pub(super) fn serve(&mut self, ctx: &mut Context, id: FetchId) {
         let Some(fetch) = self.fetches.get_mut(&id) else { return };
-        let Some(&Wanted { output, start, bytes }) = fetch.batch.wanted.get(fetch.serving) else { return };
+        let Some(&Wanted { output, start, bytes, outputs }) = fetch.batch.wanted.get(fetch.serving) else { return };
         if fetch.reading > Bytes::ZERO || fetch.unacknowledged >= 2 || fetch.server_gone {
             return;
         }
@@ -46,7 +46,9 @@ impl Shuffle {
             fetch.serving += 1;
             return self.begin_output(ctx, id);
         }
-        fetch.reading = self.config.chunk.min(bytes - fetch.offset);
+        // What stands for many outputs is long: it goes in two parts, one read while the other is sent.
+        let chunk = if outputs > 1 { self.config.chunk.max(bytes / 2) } else { self.config.chunk };
+        fetch.reading = chunk.min(bytes - fetch.offset);
         let output = self.outputs[output.0 as usize];
         // Partitions of one file lie one after another; a reducer reads only its own, so each is a sequential stream of
         // its own to the disk.
@@ -56,6 +58,7 @@ impl Shuffle {
             stream: DiskStream { part: fetch.batch.part, ..output.stream },
             offset: start + fetch.offset,
             bytes: fetch.reading,
+            places: word(scaled(fetch.reading.get(), u64::from(outputs), bytes.get())).max(1),
         };
         ctx.disk(fetch.batch.host, transfer, Request::Disk(id));
     }

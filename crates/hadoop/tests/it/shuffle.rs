@@ -40,9 +40,10 @@ impl Run {
         });
         let mut run = Self { world, application, outputs };
         run.world.drive_platform(|platform| {
-            let wanted = outputs.map(|output| Wanted { output, start: Bytes::ZERO, bytes: OUTPUT }).to_vec();
+            let wanted =
+                outputs.map(|output| Wanted { output, start: Bytes::ZERO, bytes: OUTPUT, outputs: 1 }).to_vec();
             let fetcher = Fetcher::Driver(FETCHER);
-            let batch = Batch { application, fetcher, part: 1, client: CLIENT, host: HOST, wanted };
+            let batch = Batch { application, fetcher, part: 1, client: CLIENT, host: HOST, wanted, requests: 1 };
             platform.shuffle.start(platform.ctx, batch);
         });
         run

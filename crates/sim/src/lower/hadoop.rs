@@ -4,7 +4,7 @@ use super::{disks, power};
 use crate::cluster::SURE_OF_SHARED;
 use hadoop::hdfs::{BalancerConfig, ErasureCode, HdfsConfig};
 use hadoop::mapreduce::{
-    AppMasterConfig, Archive, Codec, Compression, Hadoop1Config, JobCompression, JobInput, JobSpec, Keyed,
+    AppMasterConfig, Archive, Codec, Compression, FetchLimit, Hadoop1Config, JobCompression, JobInput, JobSpec, Keyed,
     MapReduceConfig, NamedFile, Packing, Recorded, Replay, ReplayAttempt, ReplayEnd, UberConfig,
 };
 use hadoop::record::TaskKind;
@@ -13,10 +13,24 @@ use hadoop::workload::{Combiner, Keys, Skew, Source, Workload};
 use hadoop::yarn::{Policy, SchedulerConfig, SpareConfig, YarnConfig};
 use hadoop::{JobId, NodeId, NodeInfo};
 use scenario::{
-    Generation, InputFormat, Job, JobCodec, MapReduce, Nodes, PackingKind, PlacementKind, Plan, PlannedAttempt,
-    PlannedEnd, PlannedKind, Scenario, Scheduler, WorkloadKind, node_number,
+    Fidelity, Generation, InputFormat, Job, JobCodec, MapReduce, Nodes, PackingKind, PlacementKind, Plan,
+    PlannedAttempt, PlannedEnd, PlannedKind, Scenario, Scheduler, WorkloadKind, node_number,
 };
 use units::{Bytes, Time};
+
+/// Where a scenario does not say: so many fetches of a job are followed one by one, and so many of one that has more.
+const FOLLOWED: FetchLimit = FetchLimit { above: 10_000_000, about: 1_000_000 };
+
+/// From how many map outputs on a fetch stands for several, and how many fetches there are then.
+fn fetches(scenario: &Scenario) -> Option<FetchLimit> {
+    let run = &scenario.run;
+    match run.most_fetches {
+        _ if run.fidelity == Fidelity::Packet => None,
+        Some(0) => None,
+        Some(most) => Some(FetchLimit { above: most, about: most }),
+        None => Some(FOLLOWED),
+    }
+}
 
 /// Where every node stands and what it has.
 pub(super) fn node_infos(scenario: &Scenario) -> Vec<NodeInfo> {
@@ -145,6 +159,7 @@ pub(super) fn mapreduce(scenario: &Scenario) -> MapReduceConfig {
         settings.reduce_heap.unwrap_or(if yarn { settings.reduce_memory.mul_f64(0.8) } else { Bytes::from_mib(200) });
     let defaults = MapReduceConfig::default();
     MapReduceConfig {
+        fetches: fetches(scenario),
         generation: match scenario.cluster.generation {
             Generation::Yarn => hadoop::mapreduce::Generation::Yarn,
             Generation::Hadoop1 => hadoop::mapreduce::Generation::Hadoop1,

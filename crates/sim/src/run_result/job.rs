@@ -17,6 +17,18 @@ use scenario::node_name;
 use transport::FlowRecord;
 use units::{Bytes, Time};
 
+/// What a job's fetches stand for, where each stands for several.
+fn fetches_together(record: &JobRecord) -> Option<Event> {
+    let outputs = record.outputs_per_fetch;
+    let detail = format!(
+        "each fetch of {} stands for {outputs} map outputs, of which there are too many to follow one by one: \
+         `run.most-fetches = 0` does",
+        record.name
+    );
+    let event = |at| Event { at, kind: "fetches-together".to_owned(), node: None, link: None, detail };
+    record.launch.filter(|_| outputs > 1).map(event)
+}
+
 /// Fills in jobs, attempts and disks.
 pub(super) fn jobs(driver: &Driver, flows: &[FlowRecord], world: &World, result: &mut RunResult) {
     let records = driver.cluster.records();
@@ -56,6 +68,7 @@ pub(super) fn jobs(driver: &Driver, flows: &[FlowRecord], world: &World, result:
                 waits.add(stretch, &records, &rows, &mut job);
             }
         }
+        result.events.extend(fetches_together(record));
         result.jobs.push(job);
         ledger(record, &mut result.ledger);
     }

@@ -4,6 +4,7 @@ mod balancer;
 mod bonds;
 mod by_key;
 mod coflows;
+mod cohorts;
 mod connections;
 mod cost;
 mod disk_power;

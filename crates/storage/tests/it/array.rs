@@ -14,7 +14,14 @@ fn array(level: RaidLevel, members: u32, position: Time) -> Store<u64> {
 }
 
 fn request(op: Op, id: u64, offset: u64, bytes: u64, tag: u64) -> Request<u64> {
-    Request { op, stream: Stream { node: 0, id, part: 0 }, offset: Bytes::new(offset), bytes: Bytes::new(bytes), tag }
+    Request {
+        op,
+        stream: Stream { node: 0, id, part: 0 },
+        offset: Bytes::new(offset),
+        bytes: Bytes::new(bytes),
+        places: 1,
+        tag,
+    }
 }
 
 fn finish(store: &mut Store<u64>) -> Vec<(Time, u64)> {

@@ -11,7 +11,7 @@ fn stream(id: u64) -> Stream {
 }
 
 fn request(op: Op, id: u64, offset: u64, bytes: u64, tag: u64) -> Request<u64> {
-    Request { op, stream: stream(id), offset: Bytes::new(offset), bytes: Bytes::new(bytes), tag }
+    Request { op, stream: stream(id), offset: Bytes::new(offset), bytes: Bytes::new(bytes), places: 1, tag }
 }
 
 /// Without geometry: 12 ms to reach another place.
@@ -82,6 +82,23 @@ fn every_random_request_pays_positioning() {
     // (12 ms + 40 us) each.
     assert_eq!(finish(&mut disk).last(), Some(&(Time::from_us(50 * 12_040), 49)));
     assert_eq!(disk.counters(Time::MAX).positioning, Time::from_ms(600));
+}
+
+/// One request for what is in 50 places takes as long as 50 requests that are all asked at once: on platters each place
+/// is reached for itself, flash looks for as many at once as it has channels.
+#[test]
+fn a_request_for_many_places_takes_as_long_as_one_for_each() {
+    for spec in [DiskSpec::Rotating(rotating()), DiskSpec::Flash(flash(8))] {
+        let mut each = Disk::new(spec);
+        for i in 0..50 {
+            each.submit(Time::ZERO, request(Op::Read, 1, i * 10_000_000, 4_000, i));
+        }
+        let mut together = Disk::new(spec);
+        together.submit(Time::ZERO, Request { places: 50, ..request(Op::Read, 1, 0, 200_000, 0) });
+        let last = |done: Vec<(Time, u64)>| done.last().expect("it ends").0.as_secs_f64();
+        let (each, together) = (last(finish(&mut each)), last(finish(&mut together)));
+        assert!((together / each - 1.0).abs() < 0.02, "{together} s, one by one {each} s");
+    }
 }
 
 /// With k > 1 long streams each slice of 100 ms costs one positioning: the total rate falls to 100/112 of the media
@@ -246,7 +263,7 @@ fn busy_time_is_that_up_to_the_moment_of_asking() {
         let stream = Stream { node: 1, id: 1, part: 0 };
         disk.submit(
             Time::ZERO,
-            Request { op: Op::Read, stream, offset: Bytes::ZERO, bytes: Bytes::from_mb(1), tag: 0 },
+            Request { op: Op::Read, stream, offset: Bytes::ZERO, bytes: Bytes::from_mb(1), places: 1, tag: 0 },
         );
         let whole = disk.deadline();
         for parts in 0..=4 {

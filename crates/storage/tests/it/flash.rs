@@ -122,7 +122,7 @@ fn written(group: u64) -> f64 {
     let bytes = Bytes::new(group * 4_096);
     let mut done = Vec::new();
     for tag in 0..50_u64 {
-        disk.submit(Time::ZERO, Request { op: Op::Write, stream, offset: bytes * (7 * tag), bytes, tag });
+        disk.submit(Time::ZERO, Request { op: Op::Write, stream, offset: bytes * (7 * tag), bytes, places: 1, tag });
     }
     while disk.deadline() < Time::MAX {
         let now = disk.deadline();
@@ -156,7 +156,10 @@ fn a_part_of_a_page_is_written_as_a_page() {
     };
     let mut disk = Disk::new(DiskSpec::Flash(spec));
     let stream = Stream { node: 0, id: 1, part: 0 };
-    disk.submit(Time::ZERO, Request { op: Op::Write, stream, offset: Bytes::ZERO, bytes: Bytes::new(100), tag: 0 });
+    disk.submit(
+        Time::ZERO,
+        Request { op: Op::Write, stream, offset: Bytes::ZERO, bytes: Bytes::new(100), places: 1, tag: 0 },
+    );
     let mut done = Vec::new();
     disk.on_timer(disk.deadline(), &mut done);
     assert_eq!(disk.counters(Time::MAX).programmed, Bytes::new(4_096));

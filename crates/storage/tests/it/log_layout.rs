@@ -17,7 +17,8 @@ fn take(disk: &mut Disk<u64>, now: &mut Time, requests: impl IntoIterator<Item =
     let began = *now;
     for (op, file, piece) in requests {
         let stream = Stream { node: 0, id: file, part: 0 };
-        let request = Request { op, stream, offset: Bytes::new(piece * PIECE), bytes: Bytes::new(PIECE), tag: 0 };
+        let request =
+            Request { op, stream, offset: Bytes::new(piece * PIECE), bytes: Bytes::new(PIECE), places: 1, tag: 0 };
         disk.submit(*now, request);
         let mut done = Vec::new();
         while done.is_empty() {
@@ -62,7 +63,10 @@ fn a_read_over_pieces_seeks_to_each() {
     take(&mut disk, &mut now, [(Op::Write, 1, 0), (Op::Write, 2, 0), (Op::Write, 1, 1)]);
     let stream = Stream { node: 0, id: 1, part: 0 };
     let began = now;
-    disk.submit(now, Request { op: Op::Read, stream, offset: Bytes::ZERO, bytes: Bytes::new(3 * PIECE), tag: 1 });
+    disk.submit(
+        now,
+        Request { op: Op::Read, stream, offset: Bytes::ZERO, bytes: Bytes::new(3 * PIECE), places: 1, tag: 1 },
+    );
     let mut done = Vec::new();
     while done.is_empty() {
         now = disk.deadline();

@@ -44,7 +44,14 @@ fn file(id: u64) -> Stream {
     Stream { node: 0, id, part: 0 }
 }
 fn of_backup(op: Op, id: u64, offset: u64, megabytes: u64) -> Request<u64> {
-    Request { op, stream: file(id), offset: Bytes::from_mb(offset), bytes: Bytes::from_mb(megabytes), tag: id }
+    Request {
+        op,
+        stream: file(id),
+        offset: Bytes::from_mb(offset),
+        bytes: Bytes::from_mb(megabytes),
+        places: 1,
+        tag: id,
+    }
 }
 
 /// One step; false if nothing is due until then.

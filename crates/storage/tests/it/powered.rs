@@ -40,7 +40,7 @@ fn after(timeout: u64) -> Settings {
 
 fn request(op: Op, id: u64, megabytes: u64, tag: u64) -> Request<u64> {
     let stream = Stream { node: 0, id, part: 0 };
-    Request { op, stream, offset: Bytes::ZERO, bytes: Bytes::new(megabytes * MB), tag }
+    Request { op, stream, offset: Bytes::ZERO, bytes: Bytes::new(megabytes * MB), places: 1, tag }
 }
 
 fn run_until(store: &mut Store<u64>, until: Time) -> Vec<(Time, u64)> {

@@ -5,7 +5,7 @@ use units::{BitRate, Bytes, Time};
 
 fn request(op: Op, id: u64, offset: u64, bytes: u64, tag: u64) -> Request<u64> {
     let stream = Stream { node: 0, id, part: 0 };
-    Request { op, stream, offset: Bytes::new(offset), bytes: Bytes::new(bytes), tag }
+    Request { op, stream, offset: Bytes::new(offset), bytes: Bytes::new(bytes), places: 1, tag }
 }
 
 fn spec(disk: DiskSpec) -> RotatingSpec {

@@ -25,7 +25,7 @@ fn cache(capacity: u64, dirty_limit: u64, background: u64) -> CacheSpec {
 
 fn request(op: Op, id: u64, offset: u64, bytes: u64, tag: u64) -> Request<u64> {
     let stream = Stream { node: (tag >> 32) as u32, id, part: 0 };
-    Request { op, stream, offset: Bytes::new(offset), bytes: Bytes::new(bytes), tag }
+    Request { op, stream, offset: Bytes::new(offset), bytes: Bytes::new(bytes), places: 1, tag }
 }
 
 fn run_until(store: &mut Store<u64>, until: Time) -> Vec<(Time, u64)> {

@@ -46,7 +46,7 @@ impl ReduceTask {
         let partitions = env.partitions_of(map);
         let (start, bytes) = (partitions.start(whole, part), partitions.part(whole, part));
         local.reading = Some(Reading { map, start, bytes, read: Bytes::ZERO, asked: Bytes::ZERO });
-        self.accept(env.node, env.plain_part(map));
+        self.accept(env.node, env.share(map));
         self.read_on(env);
     }
     /// A piece of an output is read.
@@ -75,6 +75,7 @@ impl ReduceTask {
             stream: DiskStream { part: env.id.0 + 1, ..stream },
             offset: reading.start + reading.read,
             bytes: reading.asked,
+            places: 1,
         };
         env.disk(transfer, TaskRequest::LocalRead);
     }

@@ -390,14 +390,14 @@ impl World {
                 let handle = self.connections.abort(conn, end);
                 self.transport.abort(now, handle, of_cluster(end), &mut self.events);
             }
-            Effect::Disk { node, disk, op, stream, offset, bytes, tag, .. } => {
+            Effect::Disk { node, disk, op, stream, offset, bytes, places, tag, .. } => {
                 assert!(self.is_up(node), "{node:?} is down and uses its disk");
                 assert!(bytes > Bytes::ZERO, "an empty disk request");
                 let op = if op == DiskOp::Read { Op::Read } else { Op::Write };
                 self.unanswered.insert(tag.0, Some(node));
                 let stream = Stream { node: node.0, id: stream.file, part: stream.part };
                 let host = self.host(node);
-                self.stores[host].submit(now, disk, Request { op, stream, offset, bytes, tag: (node, tag) });
+                self.stores[host].submit(now, disk, Request { op, stream, offset, bytes, places, tag: (node, tag) });
             }
             Effect::Compute { node, work, tag } => {
                 assert!(self.is_up(node), "{node:?} is down and computes");
