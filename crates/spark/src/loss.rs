@@ -130,10 +130,10 @@ impl Spark {
     pub(crate) fn on_unanswered(&mut self, platform: &mut Platform, fetch: FetchId) {
         let Some(of) = self.fetches.get(fetch) else { return };
         let (task, address) = (of.task, of.request.address);
-        if !self.executors[address].is_active() {
-            self.fetch_failed(platform, task, Some(address));
-        } else {
+        if self.executors[address].is_active() {
             self.try_again(platform, fetch);
+        } else {
+            self.fetch_failed(platform, task, Some(address));
         }
     }
 
