@@ -3,7 +3,8 @@
 use crate::Error;
 use history::spark::{Application, SparkImportError, SparkImported, import};
 use results::page::{Comparison, ComparisonRow};
-use results::{RunResult, SparkApplication};
+use results::{RunResult, SparkApplication, SparkTask, SparkTaskEnd};
+use std::collections::BTreeSet;
 use units::Time;
 
 /// A recorded figure beside what a run gives.
@@ -108,10 +109,14 @@ pub(crate) fn beside(imported: &SparkImported, result: &RunResult) -> Option<Com
     Some(Comparison { title: "Predicted beside recorded".to_owned(), note, rows })
 }
 
-/// From the launch of each stage's first task to the end of its last, in seconds; none where a task has no end.
+/// From the launch of each stage's first attempt at a task to the end of the last, in seconds, of tasks that were done of
+/// those that did so alone; none where a task has no end.
 fn lengths(spark: &SparkApplication) -> Vec<Option<f64>> {
+    let is_well = |task: &&SparkTask| task.ended == SparkTaskEnd::Success;
+    let done: BTreeSet<_> = spark.tasks.iter().filter(is_well).map(|task| (task.stage, task.index)).collect();
+    let counts = |task: &&SparkTask| is_well(task) || !done.contains(&(task.stage, task.index));
     let mut ends: Vec<Option<(Time, Option<Time>)>> = vec![None; spark.stages.len()];
-    for task in &spark.tasks {
+    for task in spark.tasks.iter().filter(counts) {
         let (first, last) = ends[task.stage].unwrap_or((task.launch, Some(Time::ZERO)));
         let last = last.zip(task.finish).map(|(last, finish)| last.max(finish));
         ends[task.stage] = Some((first.min(task.launch), last));

@@ -195,12 +195,13 @@ impl Idle {
         if rules.tracks_shuffles && self.is_in_use {
             return None;
         }
-        let patience = match (keeps, has_shuffles) {
-            (false, false) => Some(rules.idle),
-            (true, false) => rules.cached_idle,
-            (false, true) => rules.shuffle_idle,
-            (true, true) => [rules.cached_idle, rules.shuffle_idle].into_iter().flatten().min(),
-        };
+        // The longest of those that hold (SPARK-43398; before Spark 3.4.1 the shorter of the latter two).
+        let mut patience = Some(rules.idle);
+        for (holds, timeout) in [(keeps, rules.cached_idle), (has_shuffles, rules.shuffle_idle)] {
+            if holds {
+                patience = patience.zip(timeout).map(|(longest, timeout)| longest.max(timeout));
+            }
+        }
         patience.map(|patience| since.saturating_add(patience))
     }
 }

@@ -111,6 +111,11 @@ impl Executor {
         self.is_up() && !self.is_disabled
     }
 
+    /// Whether the driver says that it lives to others that ask for its blocks (`isExecutorActive`).
+    pub const fn is_active(&self) -> bool {
+        !self.is_lost && !self.is_disabled && !self.is_killed
+    }
+
     /// Whether tasks run on it, as far as the driver knows.
     pub const fn is_up(&self) -> bool {
         self.registered.is_some() && !self.is_gone()

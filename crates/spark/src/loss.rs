@@ -125,15 +125,15 @@ impl Spark {
         if platform.ctx.nodes.is_up(self.executors[executor].node) { Time::ZERO } else { UNANSWERED }
     }
 
-    /// A connection could not be made. Where the driver knows that the executor is lost, that is all
-    /// (`IsExecutorAlive`); the question's way there and back is left out.
+    /// A connection could not be made. Where the driver knows that the executor is lost, or has no connection with it
+    /// either, that is all (`IsExecutorAlive`); the question's way there and back is left out.
     pub(crate) fn on_unanswered(&mut self, platform: &mut Platform, fetch: FetchId) {
         let Some(of) = self.fetches.get(fetch) else { return };
         let (task, address) = (of.task, of.request.address);
-        if self.executors[address].is_lost {
-            self.fetch_failed(platform, task, Some(address));
-        } else {
+        if self.executors[address].is_active() {
             self.try_again(platform, fetch);
+        } else {
+            self.fetch_failed(platform, task, Some(address));
         }
     }
 
@@ -316,7 +316,7 @@ impl Spark {
             return self.on_ended_on_yarn(platform, conn);
         }
         match self.executors.iter().position(|executor| executor.driver == conn) {
-            Some(executor) => self.lose(platform, executor, !self.executors[executor].is_killed),
+            Some(executor) => self.on_executor_left(platform, executor),
             None => self.disconnected(platform, conn),
         }
     }

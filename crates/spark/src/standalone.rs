@@ -16,6 +16,9 @@ use units::{Bytes, Time};
 const WORKER_HEARTBEAT: Time = Time::from_secs(15);
 /// After how long without that it is dropped, and how often the Master looks (`spark.worker.timeout`).
 const WORKER_TIMEOUT: Time = Time::from_secs(60);
+/// For how long the driver waits for the Master to say why a connection with an executor has ended
+/// (`spark.standalone.executorRemoveDelayOnDisconnection`, since Spark 3.4).
+const REMOVE_DELAY: Time = Time::from_secs(5);
 
 /// What happens between Workers and the Master, by Worker.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,6 +33,8 @@ pub enum Step {
     Exited(usize),
     /// The Master drops a Worker that was silent for too long.
     Drop(usize),
+    /// Nobody has told the driver why its connection with an executor has ended.
+    Unexplained(usize),
     /// Of executors that are listed: one is up, and one may go, by their places in the list.
     Come(usize),
     Go(usize),
@@ -193,6 +198,11 @@ impl Spark {
                 }
             }
             Step::Exited(executor) => self.on_room(platform, executor),
+            Step::Unexplained(executor) => {
+                if !self.is_finished() {
+                    self.lose(platform, executor, !self.executors[executor].is_killed);
+                }
+            }
             Step::Come(place) => self.on_come(platform, place),
             Step::Go(place) => self.on_go(platform, place),
             Step::Drop(worker) => {
@@ -269,6 +279,26 @@ impl Spark {
             let message = self.errands.send(Errand::Standalone(Step::Exited(executor)));
             platform.ctx.drive_send(conn, End::Client, Bytes::new(MESSAGE), message);
         }
+    }
+
+    /// The driver's connection with an executor has ended, which gets no more tasks. It is lost when the Master says so,
+    /// or after a while (`StandaloneDriverEndpoint.onDisconnected`); of one that the driver had killed the Master says
+    /// nothing.
+    pub(crate) fn on_executor_left(&mut self, platform: &mut Platform, executor: usize) {
+        let of = &self.executors[executor];
+        if of.is_lost || of.is_disabled || self.is_finished() {
+            return;
+        }
+        if of.registered.is_none() {
+            return self.lose(platform, executor, false);
+        }
+        self.executors[executor].is_disabled = true;
+        if !self.executors[executor].is_dead {
+            // One that has lost its driver ends (`CoarseGrainedExecutorBackend.onDisconnected`).
+            self.dies(platform, executor);
+        }
+        let errand = self.errands.send(Errand::Standalone(Step::Unexplained(executor)));
+        platform.ctx.drive_timer(platform.ctx.now + REMOVE_DELAY, errand);
     }
 
     /// The Master counts an executor no more, and launches what is lacking.

@@ -1,5 +1,6 @@
 //! Executors of a log: those that only its tasks name, how many tasks each runs at once, and when they came and went.
 
+use super::settings::time;
 use super::stages::ms;
 use super::{Application, Executor, TaskEnd};
 use scenario::{SparkExecutor, node_name};
@@ -96,7 +97,8 @@ impl<'a> Course<'a> {
         }
         let course = |executor: &'a Executor| {
             let (launched, ended) = ran.get(&*executor.id).copied().unwrap_or((i64::MAX, i64::MIN));
-            (executor, executor.added_ms.min(launched), executor.removed_ms.map(|removed| removed.max(ended)))
+            let removed = executor.removed_ms.map(|removed| removed - told_later(of, &executor.reason));
+            (executor, executor.added_ms.min(launched), removed.map(|removed| removed.max(ended)))
         };
         let mut executors: Vec<_> = of.executors.iter().map(course).collect();
         executors.sort_by_key(|(_, added, _)| *added);
@@ -215,6 +217,19 @@ impl<'a> Course<'a> {
         }
         (lost, back)
     }
+}
+
+/// How long after it had asked for an executor's end the driver took it for gone, in milliseconds: standalone it waits
+/// for the Master to say why, which does not (`spark.standalone.executorRemoveDelayOnDisconnection`, since Spark 3.4).
+fn told_later(of: &Application, reason: &str) -> i64 {
+    let mut version = of.version.split('.').map_while(|part| part.parse::<u32>().ok());
+    let version = (version.next().unwrap_or(0), version.next().unwrap_or(0));
+    let is_standalone = of.property("spark.master").is_some_and(|master| master.trim().starts_with("spark:"));
+    if !is_standalone || version < (3, 4) || !reason.to_ascii_lowercase().contains("killed by driver") {
+        return 0;
+    }
+    let delay = of.property("spark.standalone.executorRemoveDelayOnDisconnection").and_then(time);
+    i64::try_from(delay.unwrap_or(Time::from_secs(5)).as_ms()).unwrap_or(0)
 }
 
 /// Whether an executor went because the driver wanted it to, by Spark's words: it was idle, or its node is wanted for

@@ -10,7 +10,8 @@ use super::excluded::{Exclusions, exclusion};
 use super::executors::{Course, is_local, slots};
 use super::settings::{size, time};
 use super::speculative::joined;
-use super::stages::{Ran, groups, ms, of_stage, whole_ms};
+use super::stages::{Group, Ran, groups, ms, of_stage, whole_ms};
+use super::started;
 use super::work::{Counted, Machines, Starts};
 use super::yarn::{is_on_yarn, on_yarn};
 use super::{Application, Stage, Task};
@@ -139,6 +140,8 @@ pub fn import(of: &Application, cluster: Option<(&str, &str)>) -> Result<SparkIm
         on_yarn(of, (&mut scenario, &mut spark), (course.count(), &ran.machines), &mut notes)
     };
     recorded.executors = start.map(|start| start.last);
+    let first = groups[0].submit;
+    let begin = begin_asked(of, &groups, (&mut scenario, &spark)).unwrap_or(first);
     let mut places = BTreeMap::new();
     let of_groups = groups.iter().flat_map(|group| &group.stages);
     let stages: Vec<_> = of_groups.map(|stage| (ran.of_stage(stage), ran.reads_far(stage))).collect();
@@ -164,8 +167,7 @@ pub fn import(of: &Application, cluster: Option<(&str, &str)>) -> Result<SparkIm
     }
     ran.starts = Starts::of(&stages, &ran.machines, ran.cost);
     spark.executor_start = whole_ms(ran.starts.start);
-    let first = groups[0].submit;
-    let mut before = start.map_or(first, |start| start.enough);
+    let mut before = start.map_or(begin, |start| start.enough);
     for (number, group) in groups.iter().enumerate() {
         spark.pause.push(ms(group.submit - before));
         before = group.finish;
@@ -360,6 +362,18 @@ fn executors(
         }
     }
     is_listed
+}
+
+/// Where executors of a standalone cluster come as tasks need them, what their processes take (`mapreduce.jvm-start`),
+/// and when the run begins, so that those that there are to be at first come when they did. On YARN containers wait for
+/// grants and heartbeats, which would be part of these times.
+fn begin_asked(of: &Application, groups: &[Group], (scenario, spark): (&mut Scenario, &Spark)) -> Option<i64> {
+    let allocation = spark.dynamic_allocation.as_ref().filter(|_| !is_on_yarn(of))?;
+    let start = started::start(of, allocation, groups);
+    let process = &mut scenario.mapreduce.jvm_start;
+    *process = start.process.unwrap_or(*process);
+    let takes = i64::try_from(process.as_ms()).unwrap_or(0);
+    start.first_ms.map(|at| (at - takes).min(groups[0].submit))
 }
 
 /// Workers that share a machine by the cluster's scenario: the machine's cores, and other threads on it.

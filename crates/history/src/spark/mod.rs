@@ -19,6 +19,7 @@ mod read;
 mod settings;
 mod speculative;
 mod stages;
+mod started;
 mod work;
 mod yarn;
 

@@ -271,20 +271,28 @@ impl<'a> Ran<'a> {
         tasks
     }
 
+    /// When the last task of a stage ended well, over all attempts at it.
+    fn last_end(&self, stage: u32) -> Option<i64> {
+        let tasks = self.succeeded.range((stage, 0)..=(stage, u32::MAX)).flat_map(|(_, tasks)| tasks);
+        tasks.filter_map(|task| task.finish_ms).max()
+    }
+
     /// Whether tasks of a stage read what stands on some nodes: files of HDFS, or what executors have kept.
     pub fn reads_far(&self, stage: &Stage) -> bool {
         self.in_hdfs(stage) || self.readers.contains_key(&stage.id)
     }
 
     /// When the driver began to launch tasks after it had been handed a stage's. Until then it packed them; after that
-    /// they waited for cores, and for those near to their data. Where all cores had tasks then, that is all they did.
+    /// they waited for cores, and for those near to their data. Where all cores had tasks then, or no executor was there,
+    /// that is all they did.
     fn begun(&self, stage: &Stage, launched: i64) -> i64 {
         let handed = stage.submit_ms.unwrap_or(launched);
         let next = self.launches.partition_point(|at| *at < handed);
         let (begins, ends) = &self.ended;
         let begun = begins.partition_point(|at| *at < handed);
         let running = begun.saturating_sub(ends.partition_point(|at| *at <= handed));
-        if running as f64 >= self.course.slots_between(handed, handed + 1).max(1.0) {
+        let slots = self.course.slots_between(handed, handed + 1);
+        if slots <= 0.0 || running as f64 >= slots.max(1.0) {
             return handed.min(launched);
         }
         self.launches.get(next).map_or(launched, |at| launched.min(*at))
@@ -334,7 +342,8 @@ pub fn of_stage(stage: &Stage, (number, group): (usize, &Group), ran: &mut Ran, 
         launched = known.iter().map(|task| task.launch_ms).min().unwrap_or(launched);
         ended = known.iter().filter_map(|task| task.finish_ms).max().unwrap_or(ended);
     }
-    ran.length = (ended - launched).max(0) as f64 / 1e3;
+    // Later attempts at the stage computed anew what was lost.
+    ran.length = (ran.last_end(stage.id).map_or(ended, |last| last.max(ended)) - launched).max(0) as f64 / 1e3;
 
     let mut parents: Vec<Parent> = Vec::new();
     let mut seen = BTreeSet::new();

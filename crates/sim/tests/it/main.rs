@@ -50,6 +50,7 @@ mod spark_line_end;
 mod spark_listed;
 mod spark_loss;
 mod spark_mixed;
+mod spark_recorded;
 mod spark_returns;
 mod spark_speculation;
 mod spark_yarn;

@@ -182,13 +182,20 @@ fn executors_share_the_cores_of_their_machine() {
 
 /// A recorded log with its cluster, and a run of what it is imported as.
 pub fn recorded(log: &str, cluster: &str) -> (SparkImported, RunResult) {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../history/tests/spark");
-    let cluster = std::fs::read_to_string(folder.join(cluster)).expect("a cluster");
-    let bytes = std::fs::read(folder.join(log)).expect("a log");
+    recorded_with(log, &std::fs::read_to_string(folder().join(cluster)).expect("a cluster"))
+}
+
+fn folder() -> std::path::PathBuf {
+    std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../history/tests/spark")
+}
+
+/// A recorded log, and a run of what it is imported as with the text of a cluster.
+pub fn recorded_with(log: &str, cluster: &str) -> (SparkImported, RunResult) {
+    let bytes = std::fs::read(folder().join(log)).expect("a log");
     let mut reader = history::spark::LogReader::default();
     reader.feed(history::spark::open(&bytes[..]).expect("known")).expect("read");
     let application = reader.finish().expect("whole");
-    let imported = history::spark::import(&application, Some(("cluster", &cluster))).expect("imported");
+    let imported = history::spark::import(&application, Some(("cluster", cluster))).expect("imported");
     let scenario = sim::parse(log, &imported.scenario.to_short_toml(), &[]).expect("it can run");
     assert_eq!(scenario.to_toml(), sim::parse(log, &imported.scenario.to_toml(), &[]).expect("whole").to_toml());
     let result = sim::run(&scenario, &mut |_| std::ops::ControlFlow::Continue(())).expect("a result");

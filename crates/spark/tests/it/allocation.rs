@@ -168,8 +168,8 @@ fn an_executor_stays_longer_with_kept_data() {
     assert_eq!(idle.until(&Allocation::default(), true), None, "for ever");
 }
 
-/// Files of a shuffle keep an executor while a job runs that reads it, and for 240 s then; with other time-outs the
-/// shorter one counts. With a shuffle service they do not.
+/// Files of a shuffle keep an executor while a job runs that reads it, and for 240 s then; of several time-outs that hold
+/// the longest counts (SPARK-43398). With a shuffle service they do not.
 #[test]
 fn an_executor_stays_with_shuffle_files() {
     let rules = rules(0, 10, 0);
@@ -178,7 +178,14 @@ fn an_executor_stays_with_shuffle_files() {
     assert_eq!((idle.until(&rules, false), idle.until(&rules, true)), (None, None));
     idle.in_use(&BTreeSet::new());
     assert_eq!(idle.until(&rules, false), Some(Time::from_secs(240)));
-    assert_eq!(idle.until(&rules, true), Some(Time::from_secs(120)));
+    assert_eq!(idle.until(&rules, true), Some(Time::from_secs(240)));
+    // Time-outs that are shorter than that of an executor without anything change nothing.
+    let short = Allocation { cached_idle: Some(Time::from_secs(5)), shuffle_idle: Some(Time::from_secs(9)), ..rules };
+    assert_eq!(idle.until(&short, false), Some(Time::from_secs(60)));
+    assert_eq!(idle.until(&short, true), Some(Time::from_secs(60)));
+    // One for ever is the longest.
+    let for_ever = Allocation { shuffle_idle: None, ..rules };
+    assert_eq!((idle.until(&for_ever, false), idle.until(&for_ever, true)), (None, None));
     // A later job uses the shuffle again, and another does not.
     idle.in_use(&BTreeSet::from([0, 3]));
     assert_eq!(idle.until(&rules, false), None);
