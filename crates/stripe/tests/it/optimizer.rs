@@ -541,7 +541,9 @@ fn newcomers_that_catch_up_are_not_judged() {
 fn newcomers_are_those_beyond_the_number_before() {
     let part = |before, windows: &[u64]| {
         let mut newcomers = Newcomers::beyond(before);
-        windows.iter().for_each(|window| newcomers.add(*window));
+        for window in windows {
+            newcomers.add(*window);
+        }
         newcomers.part()
     };
     assert_eq!(part(Some(2), &[10, 30, 5, 15, 10]), Some(0.5));

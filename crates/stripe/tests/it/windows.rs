@@ -156,7 +156,9 @@ fn tuned(road: Road, warm: f64, until: f64, seed: u64) -> (f64, Vec<(f64, u32, &
         totals.rtt = Time::from_secs_f64(road.rtt + round.queued);
         totals.starting = used.iter().filter(|stream| stream.grown).count() * 4 > n;
         let mut newcomers = Newcomers::beyond(controller.compared().map(|(before, _)| before));
-        used.iter().for_each(|stream| newcomers.add((stream.window * MSS as f64) as u64));
+        for stream in used {
+            newcomers.add((stream.window * MSS as f64) as u64);
+        }
         totals.newcomers = newcomers.part();
         totals.window_limited = used.iter().filter(|stream| stream.window >= road.most).count() * 2 > n;
         let at = Time::from_secs_f64(now);
