@@ -9,8 +9,6 @@ const BUSY: Time = Time::from_ms(10);
 /// A path that has lost a segment by chance is taken to lose more for this time. Programs that wait for each answer
 /// send little, so that a loss in a thousand segments may show once in minutes.
 const LOSSES_LAST: Time = Time::from_secs(600);
-/// The least window that a connection begins with (RFC 3390, for segments of up to 1,460 bytes).
-const INITIAL_WINDOW: Bytes = Bytes::new(4_380);
 
 /// A stream's number in its session. Numbers are never used again.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -110,9 +108,9 @@ impl Stream {
     pub(crate) fn has_window(&self, bytes: u64) -> bool {
         self.backlog() + Bytes::new(bytes) <= self.measured.window
     }
-    /// Whether it has nothing in flight, and a congestion window below those that connections begin with.
-    fn must_grow(&self) -> bool {
-        self.backlog() == Bytes::ZERO && self.measured.window > Bytes::ZERO && self.measured.window < INITIAL_WINDOW
+    /// Whether it has nothing in flight, and a congestion window below these bytes.
+    fn must_grow(&self, bytes: u64) -> bool {
+        self.backlog() == Bytes::ZERO && (1..bytes).contains(&self.measured.window.get())
     }
     /// Expected time until `bytes` more have arrived: half a round trip, and the transmission time of the backlog and
     /// these bytes.
@@ -342,8 +340,9 @@ impl Streams {
     ///   streams deliver meanwhile, so that they would wait for it. A stream of another path is not trusted to be in
     ///   time: the credit must last until its segment is found late, after twice its time.
     /// - The other stream takes the same path and would deliver more than a round trip later. Credit that suffices for
-    ///   one stream that has just begun does not suffice for many. An idle stream whose window is below an initial one
-    ///   is excepted: after a lost SYN or a timeout the window is one packet, and grows only where it is used.
+    ///   one stream that has just begun does not suffice for many. An idle stream whose window is less than the segment
+    ///   is excepted: a lost SYN, a timeout or an early loss leaves a window of a few packets, which grows only where it
+    ///   is used.
     pub(crate) fn earliest(&self, bytes: u64, remaining: Option<u64>, credit: u64) -> Option<StreamId> {
         let other = self.soonest_with_room(bytes, None)?;
         let best = self
@@ -359,7 +358,7 @@ impl Streams {
             return None;
         }
         let same_path = other.path == best.path;
-        if same_path && !other.must_grow() && late.saturating_sub(soon) > other.measured.rtt {
+        if same_path && !other.must_grow(bytes) && late.saturating_sub(soon) > other.measured.rtt {
             return None;
         }
         let until = if same_path { late } else { late.saturating_mul(2) };

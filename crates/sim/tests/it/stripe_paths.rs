@@ -132,3 +132,49 @@ fn ten_others_keep_what_the_policy_leaves_them() {
     assert!(fill > 0.75, "{fill}");
     assert!(polite > 0.95, "{polite}");
 }
+
+/// 50 Mbit/s, 100 ms, ten others with Reno: 128 streams take most. Two seeds, since a doubling that chance refuses costs
+/// one run but not both.
+#[test]
+fn greedy_takes_of_a_full_path_what_the_best_number_does() {
+    let carried = |streams: &str, seed: u32| {
+        let result = run(&format!(
+            r#"
+            [cluster]
+            workers = 2
+            [network]
+            topology = "dumbbell"
+            delay = "0 us"
+            rate = "1 Gbit/s"
+            core = {{ rate = "50 Mbit/s", delay = "50 ms" }}
+            queue = {{ limit = "416 packets" }}
+            [tcp]
+            control = "sack-reno"
+            recovery = "rfc6675"
+            rto-estimator = "rfc6298"
+            receive-buffer = "4 MiB"
+            send-buffer = "4 MiB"
+            [[traffic]]
+            name = "others"
+            kind = "long"
+            from = "worker-2"
+            flows = 10
+            jitter = "1 s"
+            [[traffic]]
+            name = "ours"
+            kind = "stripe"
+            from = "worker-2"
+            start = "5 s"
+            stripe = {{ streams = {streams}, policy = "greedy", credit = "64 MiB", max-credit = "64 MiB" }}
+            [run]
+            seed = {seed}
+            warm-up = "40 s"
+            until = "80 s"
+            "#
+        ));
+        traffic(&result, "ours").goodput_warm.as_bps() as f64
+    };
+    let most = carried("128", 1) + carried("128", 2);
+    let greedy = carried("\"auto\"", 1) + carried("\"auto\"", 2);
+    assert!(greedy > 0.85 * most, "{greedy} of {most}");
+}

@@ -9,6 +9,7 @@
 use super::MOST_STREAMS;
 use super::losses::Losses;
 use super::observed::{Observed, Totals};
+use super::rates::Rates;
 use super::reason::Reason;
 use units::{BitRate, Time};
 
@@ -47,6 +48,11 @@ const SHORTEST_ROUND: Time = Time::from_ms(50);
 const IDLE_ROUND: Time = Time::from_ms(300);
 /// Epochs whose mean rate is compared, after one that is not counted.
 const MEASURED: u32 = 2;
+/// With `greedy`, whose bounds are less than rates vary by, up to so many: more streams are kept as soon as it is clear
+/// that they gain, and fewer after all of these epochs.
+const CLOSELY_MEASURED: u32 = 8;
+/// Streams that a try has added have caught up at this part of the others' windows.
+const CAUGHT_UP: f64 = 0.9;
 /// Growth factor while windows are the limit. New streams need about ten round trips to fill their windows, however
 /// many they are.
 const WIDER: u32 = 4;
@@ -77,8 +83,8 @@ enum Phase {
     Startup,
     /// No change for this many epochs.
     Hold(u32),
-    /// Another number is tried than `from`, which carried `rate` bits per second.
-    Try { from: u32, rate: f64, step: Step },
+    /// Another number is tried than `from`, which carried `rate` bits per second in the mean of so many epochs.
+    Try { from: u32, rate: f64, epochs: u32, step: Step },
 }
 
 /// Why this other number is tried.
@@ -105,6 +111,8 @@ struct Epoch {
     starting: u32,
     windows: u32,
     full: u32,
+    /// Sum over the round trips of the newcomers' windows as a part of the others'.
+    newcomers: f64,
     time: Time,
     bytes: u64,
     losses: Losses,
@@ -148,7 +156,11 @@ pub struct Controller {
     modelled: f64,
     /// Epochs since the number changed, the rates of those that count, and their losses.
     epochs: u32,
-    rates: Vec<f64>,
+    rates: Rates,
+    /// The newcomers' windows in the last epoch, as a part of the others'.
+    newcomers: f64,
+    /// Whether they are smaller than the others' and grow: what the try carries is not yet what it will.
+    catching_up: bool,
     losses: Losses,
     usual: Losses,
     alarms: u32,
@@ -174,7 +186,9 @@ impl Controller {
             missing: 0,
             modelled: 0.0,
             epochs: 0,
-            rates: Vec::new(),
+            rates: Rates::default(),
+            newcomers: 0.0,
+            catching_up: false,
             losses: Losses::default(),
             usual: Losses::default(),
             alarms: 0,
@@ -198,7 +212,7 @@ impl Controller {
     }
     /// The mean rate with the present number, if it has been measured.
     pub fn rate(&self) -> Option<BitRate> {
-        (!self.rates.is_empty()).then(|| BitRate::from_bps(self.mean() as u64))
+        (self.rates.len() > 0).then(|| BitRate::from_bps(self.rates.mean() as u64))
     }
 
     /// The number that a try is compared with, and its rate.
@@ -235,6 +249,7 @@ impl Controller {
         epoch.starting += u32::from(totals.starting);
         epoch.windows += u32::from(totals.window_limited);
         epoch.full += u32::from(self.observed.queued);
+        epoch.newcomers += totals.newcomers.unwrap_or(1.0);
         epoch.time = epoch.time.saturating_add(time);
         epoch.bytes += bytes;
         epoch.losses.lost += totals.lost.saturating_sub(before.lost) as f64;
@@ -291,6 +306,9 @@ impl Controller {
             return;
         }
         self.rates.push(epoch.rate());
+        let newcomers = epoch.newcomers / f64::from(epoch.rounds);
+        self.catching_up = newcomers < CAUGHT_UP && newcomers > self.newcomers;
+        self.newcomers = newcomers;
         self.losses.lost += epoch.losses.lost;
         self.losses.sent += epoch.losses.sent;
         if self.is_alarmed(epoch.losses) {
@@ -298,8 +316,8 @@ impl Controller {
             self.go_steady();
         } else if self.is_gaining() && self.started < STARTING {
             self.started += 1;
-            self.rates.remove(0);
-        } else if self.rates.len() as u32 >= MEASURED || (self.phase == Phase::Startup && epoch.is_widening()) {
+            self.rates.keep(MEASURED as usize - 1);
+        } else if self.rates.len() >= MEASURED || (self.phase == Phase::Startup && epoch.is_widening()) {
             self.decide(epoch);
         }
     }
@@ -316,7 +334,7 @@ impl Controller {
         let number =
             ((most * above / stream).ceil() as u32).min(self.target.saturating_mul(MODEL_GROWTH)).min(self.limits.most);
         let (from, rate) = match self.phase {
-            Phase::Try { from, rate, step: Step::Modelled } if number > self.target => (from, rate),
+            Phase::Try { from, rate, step: Step::Modelled, .. } if number > self.target => (from, rate),
             // A rate in slow start is no basis for comparison.
             Phase::Try { from, step: Step::Doubled | Step::Widened, .. } => (from, f64::from(from) * stream),
             Phase::Try { .. } => return,
@@ -326,7 +344,7 @@ impl Controller {
             self.modelled = most;
             self.expect_random();
             self.change(number, Reason::Modelled);
-            self.phase = Phase::Try { from, rate, step: Step::Modelled };
+            self.phase = Phase::Try { from, rate, epochs: u32::MAX, step: Step::Modelled };
         }
     }
 
@@ -339,8 +357,7 @@ impl Controller {
             }
             Phase::Hold(left) => {
                 // The rate to compare with is that of the last few epochs.
-                let surplus = self.rates.len().saturating_sub(2 * MEASURED as usize);
-                self.rates.drain(..surplus);
+                self.rates.keep((2 * MEASURED).max(self.longest_measure()) as usize);
                 if let [before @ .., a, b] = self.rates.as_slice()
                     && !before.is_empty()
                 {
@@ -348,8 +365,7 @@ impl Controller {
                     if now < 0.6 * before || now > before / 0.6 {
                         // The path has changed: what was found no longer holds.
                         self.refused = if now < before { 2 } else { 0 };
-                        let old = self.rates.len() - MEASURED as usize;
-                        self.rates.drain(..old);
+                        self.rates.keep(MEASURED as usize);
                         self.modelled = 0.0;
                         (self.phase, self.hold) = (Phase::Hold(1), FIRST_HOLD);
                         return;
@@ -361,20 +377,22 @@ impl Controller {
                 }
                 self.learn_usual();
                 let more = |factor: f64| (f64::from(self.target) * factor).ceil() as u32;
-                let number = match self.refused {
-                    0 => more(1.25),
-                    1 => more(1.1),
+                let number = match (self.refused, self.policy) {
+                    // What a small step gains on a full path is less than rates vary by.
+                    (0, Policy::Greedy) => more(2.0),
+                    (0, _) | (1, Policy::Greedy) => more(1.25),
+                    (1, _) => more(1.1),
                     _ => (f64::from(self.target) * 0.8).floor() as u32,
                 };
                 self.try_number(number, epoch, Step::Usual);
             }
-            Phase::Try { from, rate, step } => self.judge(from, rate, step, epoch),
+            Phase::Try { from, rate, epochs, step } => self.judge(from, rate, epochs, step, epoch),
         }
     }
     /// Begins to try another number, or holds if there is none to try.
     fn try_number(&mut self, number: u32, epoch: &Epoch, step: Step) {
         let number = number.clamp(1, self.limits.most);
-        let (from, rate) = (self.target, self.mean());
+        let (from, rate, epochs) = (self.target, self.rates.mean(), self.rates.len());
         let more = number > from;
         let vain = match self.policy {
             Policy::Greedy => None,
@@ -394,11 +412,11 @@ impl Controller {
             return self.go_steady();
         }
         self.change(number, if more { Reason::TryMore } else { Reason::TryFewer });
-        self.phase = Phase::Try { from, rate, step };
+        self.phase = Phase::Try { from, rate, epochs, step };
     }
-    fn judge(&mut self, from: u32, rate: f64, step: Step, epoch: &Epoch) {
+    fn judge(&mut self, from: u32, rate: f64, epochs: u32, step: Step, epoch: &Epoch) {
         let window_limited = epoch.most(epoch.windows);
-        let now = self.mean();
+        let now = self.rates.mean();
         let proportional = f64::from(self.target) / f64::from(from) - 1.0;
         let elasticity = (now / rate - 1.0) / proportional;
         // Staying with fewer is a little easier than leaving them was: the difference keeps noise from cycling.
@@ -408,6 +426,12 @@ impl Controller {
             Policy::Polite | Policy::Fill => (0.8, 0.7),
             Policy::Greedy => (0.1, 0.05),
         };
+        let bound = if self.target > from { grow } else { shrink };
+        let clear = self.rates.tell((elasticity - bound) * proportional, epochs);
+        let fewer = if self.target > from { elasticity < grow } else { elasticity <= shrink };
+        if self.rates.len() < self.longest_measure() && (fewer || !clear) {
+            return;
+        }
         if self.target < from {
             // `polite` gives up streams that only take from others, whatever that costs.
             let vain = self.policy == Policy::Polite && !window_limited;
@@ -424,10 +448,17 @@ impl Controller {
             return;
         }
         let lossy = self.policy != Policy::Greedy && !window_limited && self.usual.exceeded_by(self.losses, 1.6);
+        if elasticity < grow && !lossy && self.catching_up && self.started < STARTING {
+            self.started += 1;
+            self.rates.keep(self.longest_measure() as usize - 1);
+            return;
+        }
         if elasticity >= grow && !lossy {
             self.reason = Reason::Gained;
             (self.refused, self.hold) = (0, FIRST_HOLD);
-            let startup = matches!(step, Step::Doubled | Step::Widened);
+            // After a step that gained `greedy` doubles again: what refused the last doubling may have been chance.
+            let startup =
+                matches!(step, Step::Doubled | Step::Widened) || (self.policy == Policy::Greedy && step == Step::Usual);
             self.phase = if startup { Phase::Startup } else { Phase::Hold(0) };
             return;
         }
@@ -440,6 +471,10 @@ impl Controller {
         self.go_steady();
     }
 
+    /// Epochs whose mean rate is compared, at most.
+    fn longest_measure(&self) -> u32 {
+        if self.policy == Policy::Greedy { CLOSELY_MEASURED } else { MEASURED }
+    }
     /// More streams are being tried and carry more from epoch to epoch: their rate is not settled.
     fn is_gaining(&self) -> bool {
         let more = matches!(self.phase, Phase::Try { from, .. } if self.target > from);
@@ -479,17 +514,15 @@ impl Controller {
         }
     }
     fn restart(&mut self) {
+        (self.newcomers, self.catching_up) = (0.0, false);
         (self.epoch, self.started, self.missing) = (Epoch::default(), 0, 0);
         self.epochs = 0;
         self.alarms = 0;
-        self.rates.clear();
+        self.rates.keep(0);
         self.losses = Losses::default();
     }
     fn go_steady(&mut self) {
         self.phase = Phase::Hold(self.hold);
         self.hold = (self.hold * 2).min(LONGEST_HOLD);
-    }
-    fn mean(&self) -> f64 {
-        self.rates.iter().sum::<f64>() / self.rates.len() as f64
     }
 }

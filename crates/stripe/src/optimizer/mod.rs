@@ -5,7 +5,9 @@ mod enumerator;
 mod fits;
 mod losses;
 mod models;
+mod newcomers;
 mod observed;
+mod rates;
 mod reason;
 mod tuner;
 
@@ -14,6 +16,7 @@ pub use enumerator::Enumerator;
 pub use fits::{FullSecondOrder, PartialSecondOrder};
 pub(crate) use losses::FEW;
 pub use models::{LossFit, Path, best_number, hacker, streams_to_fill};
+pub use newcomers::Newcomers;
 pub(crate) use observed::has_queue;
 pub use observed::{Law, Totals};
 pub use reason::Reason;

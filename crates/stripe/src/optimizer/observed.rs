@@ -40,6 +40,9 @@ pub struct Totals {
     pub law: Law,
     /// At least a quarter of the streams is in slow start and growing: rates say nothing yet.
     pub starting: bool,
+    /// The mean window of the streams that a try has added, as a part of that of the others; `None` where none are
+    /// added ([`Newcomers`](super::Newcomers)).
+    pub newcomers: Option<f64>,
     /// Most streams are held back by the peer's window or their own buffer, not by congestion.
     pub window_limited: bool,
     /// The peer's credit has held the streams back since the last call: rates say nothing.

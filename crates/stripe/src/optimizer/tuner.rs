@@ -43,6 +43,10 @@ impl Tuner {
             Self::Enumerator(enumerator) => enumerator.deadline(),
         }
     }
+    /// The number of streams before a try.
+    pub fn before(&self) -> Option<u32> {
+        if let Self::Controller(controller) = self { controller.compared().map(|(from, _)| from) } else { None }
+    }
     /// The reason for the present number, if it is measured.
     pub fn reason(&self) -> Option<Reason> {
         if let Self::Controller(controller) = self { Some(controller.reason()) } else { None }

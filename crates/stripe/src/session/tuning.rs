@@ -1,7 +1,7 @@
 //! Measurements of all streams together, for the tuner.
 
 use super::stream_state::{Gauge, StreamState};
-use crate::optimizer::{FEW, Law, Path, Totals, Tuner};
+use crate::optimizer::{FEW, Law, Newcomers, Path, Totals, Tuner};
 use crate::streams::{StreamId, Streams};
 use std::collections::BTreeMap;
 use std::ops::{Add, Sub};
@@ -144,11 +144,13 @@ impl Tuning {
         let mut sums = Sums::default();
         self.lost_few = false;
         let floors = streams.floors();
+        let mut newcomers = Newcomers::beyond(self.tuner.before());
         for stream in streams.iter().filter(|stream| stream.is_used()) {
             let Some(state) = states.get_mut(&stream.id()) else { continue };
             let floor = floors.get(&stream.path()).copied().unwrap_or(state.gauge.rtt);
             self.look_at(state, &mut sums);
             sums.add(&state.gauge, floor);
+            newcomers.add(state.gauge.window);
         }
         self.count(now);
         let part = |time: Time| time.as_secs_f64() > PART * now.saturating_sub(self.round_at).as_secs_f64();
@@ -162,6 +164,7 @@ impl Tuning {
             mss: Bytes::new(sums.mss),
             law: sums.law,
             starting: sums.starting * 4 > sums.count,
+            newcomers: newcomers.part(),
             // Diagnosis first: more streams lift the limits of windows and buffers, and no others.
             window_limited: (since.busy > Time::ZERO && since.limited * 2 > since.busy)
                 || sums.starved * 2 > sums.count,

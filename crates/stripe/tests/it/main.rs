@@ -12,4 +12,5 @@ mod schedule;
 mod session;
 mod starving;
 mod support;
+mod windows;
 mod wire;

@@ -2,8 +2,8 @@
 //! the controller on paths whose closed form is known.
 
 use stripe::optimizer::{
-    Controller, FullSecondOrder, Law, Limits, LossFit, PartialSecondOrder, Path, Policy, Reason, Totals, best_number,
-    hacker, streams_to_fill,
+    Controller, FullSecondOrder, Law, Limits, LossFit, Newcomers, PartialSecondOrder, Path, Policy, Reason, Totals,
+    best_number, hacker, streams_to_fill,
 };
 use units::{BitRate, Bytes, Time};
 
@@ -507,6 +507,50 @@ fn what_still_gains_is_not_judged() {
         }
     }
     assert_eq!((controller.target(), controller.reason()), (16, Reason::Gained), "{rate}");
+}
+
+/// Eight streams beside others of a full path, which four were added to: they carry no more than four did. As long as the
+/// new ones' windows grow towards the others' the try goes on, and at most ten epochs longer.
+#[test]
+fn newcomers_that_catch_up_are_not_judged() {
+    let refused_after = |part: fn(u32) -> f64| {
+        let mut controller = Controller::new(Policy::Greedy, Limits { first: 4, most: 128 }, 4);
+        let mut totals = at_100_ms(Law::Bbr);
+        while controller.target() == 4 {
+            round(&mut controller, &mut totals, 100, 4);
+        }
+        let mut epochs = 0;
+        while controller.reason() == Reason::TryMore && epochs < 100 {
+            totals.newcomers = Some(part(epochs));
+            for _ in 0..6 {
+                round(&mut controller, &mut totals, 100, 8);
+            }
+            epochs += 1;
+        }
+        assert_eq!((controller.target(), controller.reason()), (4, Reason::TooLittle));
+        epochs
+    };
+    // One epoch that does not count, and eight that do, since there shall be fewer again.
+    assert_eq!(refused_after(|_| 1.0), 9);
+    assert_eq!(refused_after(|_| 0.5), 9);
+    assert_eq!(refused_after(|epoch| 0.11 + 0.05 * f64::from(epoch)), 17, "nine tenths in the 17th");
+    assert_eq!(refused_after(|epoch| 0.01 * f64::from(epoch)), 19);
+}
+
+#[test]
+fn newcomers_are_those_beyond_the_number_before() {
+    let part = |before, windows: &[u64]| {
+        let mut newcomers = Newcomers::beyond(before);
+        for window in windows {
+            newcomers.add(*window);
+        }
+        newcomers.part()
+    };
+    assert_eq!(part(Some(2), &[10, 30, 5, 15, 10]), Some(0.5));
+    assert_eq!(part(Some(2), &[10, 30]), None);
+    assert_eq!(part(Some(5), &[10, 30]), None);
+    assert_eq!(part(Some(1), &[0, 30]), None);
+    assert_eq!(part(None, &[10, 30]), None);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Measurements of a session's streams, the tuning of their number, and results.
 
 use super::{Census, ENDS, Session, TcpStream, World};
-use ::stripe::optimizer::{Law, Path, Totals};
+use ::stripe::optimizer::{Law, Newcomers, Path, Totals};
 use ::stripe::{Health, Measured, Scheduler, Stream, StreamId};
 use results::{StreamOutcome, StripeOutcome};
 use std::collections::BTreeMap;
@@ -94,6 +94,7 @@ impl Session {
         let mut totals = Totals { delivered, sent, lost, ..Totals::default() };
         let (mut count, mut limited, mut starting, mut rtt, mut rtt_min) = (0, 0, 0, Time::ZERO, Time::ZERO);
         let (mut path, mut windows) = (None, 0);
+        let mut newcomers = Newcomers::beyond(self.tuner.before());
         let floors = self.floors(world);
         for (id, tcp_stream) in self.tcp_streams.iter_mut().filter(|(_, tcp_stream)| tcp_stream.connected) {
             let Some(endpoint) = world.net.endpoint(tcp_stream.handle, End::Client) else { continue };
@@ -108,6 +109,7 @@ impl Session {
             totals.lost_most = totals.lost_most.max(tcp_stream.census.lost - lost_before);
             count += 1;
             limited += u32::from(cwnd >= window);
+            newcomers.add(cwnd.min(window));
             starting += u32::from(endpoint.window().slow_start() && cwnd as f64 > 1.1 * window_before as f64);
             let smoothed = endpoint.rtt().smoothed().unwrap_or(UNKNOWN_RTT);
             rtt += smoothed;
@@ -120,6 +122,7 @@ impl Session {
         totals.rtt_min = mean(rtt_min);
         totals.starting = starting * 4 > count;
         totals.window_limited = limited * 2 > count;
+        totals.newcomers = newcomers.part();
         let waiting = self.sides[0].connection.waiting();
         totals.idle = waiting == Bytes::ZERO;
         totals.credit_limited = waiting > Bytes::ZERO && waiting == self.sides[0].connection.blocked();
