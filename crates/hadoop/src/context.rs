@@ -124,6 +124,13 @@ pub struct DiskTransfer {
     pub places: u32,
 }
 
+impl DiskTransfer {
+    /// The whole of a file, or a part of it, in one place.
+    pub const fn new(disk: u32, op: DiskOp, stream: DiskStream, offset: Bytes, bytes: Bytes) -> Self {
+        Self { disk, op, stream, offset, bytes, places: 1 }
+    }
+}
+
 /// The state that all parts share, and their way to the world.
 #[derive(Debug)]
 pub struct Context {

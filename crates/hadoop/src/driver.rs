@@ -4,7 +4,7 @@
 
 use crate::connections::Connection;
 use crate::context::{Context, DiskTransfer};
-use crate::effect::{DiskOp, Effect, End, Service};
+use crate::effect::{Effect, End, Service};
 use crate::ids::{ConnId, DiskStream, NodeId, Tag};
 use crate::request::{Message, Request, User};
 use units::{Bytes, Time};
@@ -42,12 +42,5 @@ impl Context {
     /// Names a new file on a node's disk.
     pub fn drive_file(&mut self) -> DiskStream {
         self.new_file()
-    }
-}
-
-impl DiskTransfer {
-    /// The whole of a file, or a part of it.
-    pub const fn new(disk: u32, op: DiskOp, stream: DiskStream, offset: Bytes, bytes: Bytes) -> Self {
-        Self { disk, op, stream, offset, bytes, places: 1 }
     }
 }

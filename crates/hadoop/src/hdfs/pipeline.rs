@@ -268,7 +268,7 @@ impl Hdfs {
                 return ctx.timer(due, Request::PieceDue(id));
             }
             pipeline.source = Source::Replica { disk, asked: asked + bytes, moved };
-            let transfer = DiskTransfer { disk, op: DiskOp::Read, stream, offset: asked, bytes, places: 1 };
+            let transfer = DiskTransfer::new(disk, DiskOp::Read, stream, asked, bytes);
             ctx.disk_for(from, transfer, Purpose::Recovery, Request::SourceDisk(id));
         }
     }
@@ -347,8 +347,7 @@ impl Hdfs {
                 let bytes = std::mem::take(&mut state.checked);
                 state.writing = bytes;
                 let offset = pipeline.base + state.written;
-                let transfer =
-                    DiskTransfer { disk: state.place.disk, op: DiskOp::Write, stream, offset, bytes, places: 1 };
+                let transfer = DiskTransfer::new(state.place.disk, DiskOp::Write, stream, offset, bytes);
                 ctx.disk_for(node, transfer, purpose, Request::PipelineDisk { pipeline: id, hop });
             }
             if state.last_taken && !state.finished && state.unwritten() == Bytes::ZERO {

@@ -91,7 +91,8 @@ pub fn choose_spread(
 fn pick(nodes: &Nodes, random: &mut RandomStream, property: impl Fn(NodeId) -> bool) -> Option<NodeId> {
     try_some(nodes, random, &property).or_else(|| one_of(random, nodes.workers().filter(|node| property(*node))))
 }
-/// The same in the rack of another node, whose nodes are few among all; none where there is no other.
+/// A node with the property in the rack of another node, each with the same probability; none where there is no other.
+/// A rack's nodes are few among all, so that draws rarely hit them.
 fn pick_in_rack(
     nodes: &Nodes,
     random: &mut RandomStream,
@@ -103,12 +104,13 @@ fn pick_in_rack(
     let all = rack.map_or(&[][..], |rack| nodes.in_rack(rack)).iter().copied();
     try_some(nodes, random, &there).or_else(|| one_of(random, all.filter(|node| property(*node))))
 }
-/// Draws eight nodes: the first with the property.
+/// The first of eight nodes drawn that has the property.
 fn try_some(nodes: &Nodes, random: &mut RandomStream, property: &impl Fn(NodeId) -> bool) -> Option<NodeId> {
     let workers = nodes.worker_count();
     let mut drawn = (0..if workers == 0 { 0 } else { 8 }).map(|_| NodeId::from_usize(1 + draw(random, workers)));
     drawn.find(|node| property(*node))
 }
+/// One of the candidates, each with the same probability.
 fn one_of(random: &mut RandomStream, candidates: impl Iterator<Item = NodeId>) -> Option<NodeId> {
     let candidates: Vec<_> = candidates.collect();
     (!candidates.is_empty()).then(|| candidates[draw(random, candidates.len())])

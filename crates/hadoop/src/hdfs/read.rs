@@ -307,14 +307,7 @@ impl Hdfs {
                     break;
                 }
                 let stream = self.namespace.block(read.block).stream;
-                let transfer = DiskTransfer {
-                    disk: source.disk,
-                    op: DiskOp::Read,
-                    stream,
-                    offset: source.asked,
-                    bytes,
-                    places: 1,
-                };
+                let transfer = DiskTransfer::new(source.disk, DiskOp::Read, stream, source.asked, bytes);
                 source.asked += bytes;
                 let request = Request::ReadDisk { read: id, source: read.attempt };
                 ctx.disk_for(source.node, transfer, source.purpose, request);

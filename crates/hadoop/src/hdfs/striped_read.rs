@@ -243,14 +243,7 @@ impl Hdfs {
                 let end = self.namespace.parts(gather.group).get(*number).map(|part| self.namespace.block(*part));
                 let Some(block) = end else { return };
                 let bytes = gather.code.cell.min(block.length - *written);
-                let transfer = DiskTransfer {
-                    disk: place.disk,
-                    op: DiskOp::Write,
-                    stream: block.stream,
-                    offset: *written,
-                    bytes,
-                    places: 1,
-                };
+                let transfer = DiskTransfer::new(place.disk, DiskOp::Write, block.stream, *written, bytes);
                 ctx.disk(gather.reader.node, transfer, Request::RowWritten(id));
             }
             Goal::Reader { owner, .. } => {

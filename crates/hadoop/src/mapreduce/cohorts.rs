@@ -126,12 +126,18 @@ impl Cohorts {
         let number = (distance * fetches).div_ceil(members);
         (number < fetches && number * members / fetches == distance).then(|| word(number))
     }
-    /// What a reducer fetches from a map whose output has a length; none if it fetches from others of the cohort.
-    pub fn share(&self, map: u32, whole: Bytes, partitions: &Partitions, reducer: usize) -> Option<Share> {
+    /// The cohort of a map, how many times a reducer fetches from it, and the number of its fetch from this map; none if
+    /// it fetches from others.
+    fn fetch(&self, map: u32, partitions: &Partitions, reducer: usize) -> Option<(Cohort, u32, u32)> {
         let Place { cohort, member } = self.places.get(map as usize).copied().flatten()?;
-        let Cohort { members, bytes, plain } = self.whole[cohort as usize];
-        let fetches = Self::fetches(members, partitions, reducer);
-        let number = Self::number_of(members, fetches, reducer, member)?;
+        let cohort = self.whole[cohort as usize];
+        let fetches = Self::fetches(cohort.members, partitions, reducer);
+        Some((cohort, fetches, Self::number_of(cohort.members, fetches, reducer, member)?))
+    }
+    /// What a reducer fetches from a map whose output has a length; none if it fetches from others of the cohort, or each
+    /// output for itself.
+    pub fn share(&self, map: u32, whole: Bytes, partitions: &Partitions, reducer: usize) -> Option<Share> {
+        let (Cohort { members, bytes, plain }, fetches, number) = self.fetch(map, partitions, reducer)?;
         let part = |total: Bytes| {
             let own = partitions.part(total, reducer).get();
             let upto = |number: u32| own * u64::from(number) / u64::from(fetches);
@@ -145,13 +151,7 @@ impl Cohorts {
     }
     /// Whether a reducer fetches from a map.
     pub fn fetches_from(&self, map: u32, partitions: &Partitions, reducer: usize) -> bool {
-        if self.are_single() {
-            return true;
-        }
-        let Some(Place { cohort, member }) = self.places[map as usize] else { return false };
-        let members = self.whole[cohort as usize].members;
-        let fetches = Self::fetches(members, partitions, reducer);
-        Self::number_of(members, fetches, reducer, member).is_some()
+        self.are_single() || self.fetch(map, partitions, reducer).is_some()
     }
     /// How many times a reducer fetches in all.
     pub fn expected(&self, partitions: &Partitions, reducer: usize) -> u32 {

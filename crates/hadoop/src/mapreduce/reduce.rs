@@ -242,14 +242,7 @@ impl ReduceTask {
         let Some(copying) = self.copying.get_mut(&slot) else { return TaskState::Running };
         if let Some(file) = copying.file.filter(|_| copying.checking.is_some()) {
             copying.checking = None;
-            let transfer = DiskTransfer {
-                disk: file.disk,
-                op: DiskOp::Write,
-                stream: file.stream,
-                offset: Bytes::ZERO,
-                bytes: file.bytes,
-                places: 1,
-            };
+            let transfer = DiskTransfer::new(file.disk, DiskOp::Write, file.stream, Bytes::ZERO, file.bytes);
             env.disk(transfer, TaskRequest::Copied(slot));
             return self.proceed(env);
         }

@@ -150,8 +150,7 @@ impl Stream {
         self.turn %= self.sources.len();
         let (file, offset) = &mut self.sources[self.turn];
         let bytes = chunk.min(file.bytes - *offset);
-        let transfer =
-            DiskTransfer { disk: file.disk, op: DiskOp::Read, stream: file.stream, offset: *offset, bytes, places: 1 };
+        let transfer = DiskTransfer::new(file.disk, DiskOp::Read, file.stream, *offset, bytes);
         *offset += bytes;
         if *offset == file.bytes {
             self.sources.remove(self.turn);
@@ -169,14 +168,7 @@ impl Stream {
                 self.writing = Bytes::ZERO;
             }
             Sink::Disk(file) => {
-                let transfer = DiskTransfer {
-                    disk: file.disk,
-                    op: DiskOp::Write,
-                    stream: file.stream,
-                    offset: self.written,
-                    bytes,
-                    places: 1,
-                };
+                let transfer = DiskTransfer::new(file.disk, DiskOp::Write, file.stream, self.written, bytes);
                 env.disk(transfer, TaskRequest::Stream(self.slot, Step::Write));
             }
             Sink::Hdfs(write) => env.append(write, bytes),

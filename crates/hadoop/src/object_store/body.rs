@@ -95,7 +95,7 @@ impl ObjectStore {
         }
         let bytes = LOAD.min(http.ask.up - http.loaded);
         http.loading = true;
-        let transfer = DiskTransfer { disk, op: DiskOp::Read, stream, offset: start + http.loaded, bytes, places: 1 };
+        let transfer = DiskTransfer::new(disk, DiskOp::Read, stream, start + http.loaded, bytes);
         ctx.disk(http.process.node, transfer, Request::Loaded { http: id, attempt: http.attempt });
     }
     pub(super) fn loaded(&mut self, ctx: &mut Context, id: HttpId, attempt: u32) {

@@ -163,7 +163,7 @@ impl ObjectStore {
         write.owed += 1;
         match write.buffer {
             Some((disk, stream)) => {
-                let transfer = DiskTransfer { disk, op: DiskOp::Write, stream, offset, bytes, places: 1 };
+                let transfer = DiskTransfer::new(disk, DiskOp::Write, stream, offset, bytes);
                 ctx.disk(write.process.node, transfer, Request::Buffered(id));
             }
             None => self.buffered(ctx, id),

@@ -123,6 +123,8 @@ pub struct Shuffle {
     handlers: Vec<Handler>,
     /// Kept connections to hosts.
     idle: BTreeMap<(Fetcher, NodeId), ConnId>,
+    /// Handshakes of fetchers' connections: how many, and their mean in seconds.
+    handshakes: (f64, f64),
     config: ShuffleConfig,
     totals: BTreeMap<ApplicationId, Totals>,
     /// By node.
@@ -175,6 +177,7 @@ impl Shuffle {
             by_conn: Vec::new(),
             handlers: (0..nodes).map(|_| Handler::default()).collect(),
             idle: BTreeMap::new(),
+            handshakes: (0.0, 0.0),
             config,
             totals: BTreeMap::new(),
             exchanged: vec![Exchanged::default(); nodes],
@@ -315,16 +318,21 @@ impl Shuffle {
     /// The handshake of a fetcher's connection is done.
     pub(crate) fn on_connected(&mut self, ctx: &mut Context, conn: ConnId) {
         if let Some(id) = self.fetch_of(conn) {
-            // Connecting may take as long as silence after it.
-            self.received_at(id, ctx.now);
             let Some(fetch) = self.fetches.get(&id) else { return };
-            // The others would take as long to connect, and as long again from their request to the first byte.
             let others = fetch.batch.requests.saturating_sub(1);
-            let handshake = ctx.now.saturating_sub(fetch.opened);
+            let handshake = ctx.now.saturating_sub(fetch.opened).as_secs_f64();
+            let (count, mean) = &mut self.handshakes;
+            *count += 1.0;
+            *mean += (handshake - *mean) / *count;
+            // Each of the others takes a handshake, on average (one may have lost its SYN), and as long again from its
+            // request to the first byte.
+            let wait = Time::from_secs_f64(2.0 * f64::from(others) * *mean);
+            // Connecting may take as long as silence after it, and nobody is silent in the course of the others.
+            self.received_at(id, ctx.now.saturating_add(wait));
             if others == 0 {
                 self.send_request(ctx, id);
             } else {
-                ctx.timer_in(handshake * (2 * u64::from(others)), Request::OthersDone(id));
+                ctx.timer_in(wait, Request::OthersDone(id));
             }
         }
     }

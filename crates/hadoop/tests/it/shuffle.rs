@@ -25,6 +25,10 @@ struct Run {
 impl Run {
     /// Both outputs are named; the first so many are there.
     fn new(published: usize) -> Self {
+        Self::standing_for(published, 1)
+    }
+    /// The fetch stands for so many requests.
+    fn standing_for(published: usize, requests: u32) -> Self {
         let never = Time::from_secs(10_000_000);
         let silent = HdfsConfig { heartbeat_interval: never, block_report_interval: never, ..HdfsConfig::default() };
         let mut world = World::new(hdfs_only(silent), Spec::new(2, 1), 1);
@@ -43,7 +47,7 @@ impl Run {
             let wanted =
                 outputs.map(|output| Wanted { output, start: Bytes::ZERO, bytes: OUTPUT, outputs: 1 }).to_vec();
             let fetcher = Fetcher::Driver(FETCHER);
-            let batch = Batch { application, fetcher, part: 1, client: CLIENT, host: HOST, wanted, requests: 1 };
+            let batch = Batch { application, fetcher, part: 1, client: CLIENT, host: HOST, wanted, requests };
             platform.shuffle.start(platform.ctx, batch);
         });
         run
@@ -99,6 +103,23 @@ fn a_batch_arrives_in_order() {
     assert_eq!(told.len(), 5);
     assert_eq!(run.bytes(), (2_000_000, 0, 0));
     assert_eq!(run.world.cluster.context().connection_count(Service::Shuffle), 0);
+}
+
+/// A fetch that stands for a million requests waits as long as two handshakes take for each of the others, which is 204 s,
+/// and the host is not taken for silent after 180 s.
+#[test]
+fn a_fetch_that_stands_for_many_waits_for_the_others() {
+    let mut run = Run::standing_for(2, 1_000_000);
+    let told = run.told_until(Time::from_secs(290));
+    let handshake = 100_000e-9 + 4.0 * 480e-9;
+    let others = 2.0 * 999_999.0 * handshake;
+    let done = told.last().expect("news");
+    assert_eq!(done.1, News::Finished { host: HOST }, "{told:?}");
+    // The request has the lines of all of them, in segments of 1,460 bytes; then come both outputs.
+    let request = 1_000_000.0 * 420.0 * (1.0 + 40.0 / 1_460.0) * 8.0 / 1e9;
+    let outputs = 2.0 * SENT as f64 / 1e9;
+    let (found, expected) = (done.0.as_secs_f64(), others + request + outputs);
+    assert!((found - expected).abs() < 0.005, "{found} s, not {expected} s");
 }
 
 /// The host says that it does not have the second: the first stands, and the second is the fetcher's to ask for again.

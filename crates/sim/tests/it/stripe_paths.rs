@@ -137,41 +137,15 @@ fn ten_others_keep_what_the_policy_leaves_them() {
 /// one run but not both.
 #[test]
 fn greedy_takes_of_a_full_path_what_the_best_number_does() {
+    let network = r#"delay = "0 us"
+        core = { rate = "50 Mbit/s", delay = "50 ms" }
+        queue = { limit = "416 packets" }"#;
+    let set = ["tcp.rto-estimator=rfc6298", "tcp.receive-buffer='4 MiB'", "tcp.send-buffer='4 MiB'"];
     let carried = |streams: &str, seed: u32| {
-        let result = run(&format!(
-            r#"
-            [cluster]
-            workers = 2
-            [network]
-            topology = "dumbbell"
-            delay = "0 us"
-            rate = "1 Gbit/s"
-            core = {{ rate = "50 Mbit/s", delay = "50 ms" }}
-            queue = {{ limit = "416 packets" }}
-            [tcp]
-            control = "sack-reno"
-            recovery = "rfc6675"
-            rto-estimator = "rfc6298"
-            receive-buffer = "4 MiB"
-            send-buffer = "4 MiB"
-            [[traffic]]
-            name = "others"
-            kind = "long"
-            from = "worker-2"
-            flows = 10
-            jitter = "1 s"
-            [[traffic]]
-            name = "ours"
-            kind = "stripe"
-            from = "worker-2"
-            start = "5 s"
-            stripe = {{ streams = {streams}, policy = "greedy", credit = "64 MiB", max-credit = "64 MiB" }}
-            [run]
-            seed = {seed}
-            warm-up = "40 s"
-            until = "80 s"
-            "#
-        ));
+        let stripe = format!(r#"streams = {streams}, policy = "greedy", credit = "64 MiB", max-credit = "64 MiB""#);
+        let ours = format!("start = \"5 s\"\nkind = \"stripe\"\nstripe = {{ {stripe} }}");
+        let more = format!("seed = {seed}\nwarm-up = \"40 s\"\nuntil = \"80 s\"");
+        let result = beside(network, 10, "jitter = \"1 s\"", &ours, &more, &set);
         traffic(&result, "ours").goodput_warm.as_bps() as f64
     };
     let most = carried("128", 1) + carried("128", 2);

@@ -130,7 +130,8 @@ fn fixed(road: Road, n: usize, warm: f64, until: f64, seed: u64) -> f64 {
     ours / time
 }
 
-/// The same where the controller decides, for `greedy`, and its numbers, with when and why.
+/// Our rate from `warm` on where the controller decides the number under `greedy`, in segments per second; and the numbers
+/// that it chose, each with when, in seconds, and why.
 fn tuned(road: Road, warm: f64, until: f64, seed: u64) -> (f64, Vec<(f64, u32, &'static str)>) {
     let mut traffic = Traffic::new(road, seed);
     let mut controller = Controller::new(Policy::Greedy, Limits::default(), 4);

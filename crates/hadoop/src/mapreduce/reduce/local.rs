@@ -42,11 +42,10 @@ impl ReduceTask {
         let busy = !self.copying.is_empty() || self.memory_merge.is_some() || self.reserved > self.limit;
         let Some(local) = self.local.as_mut().filter(|local| !busy && !local.is_reading()) else { return };
         let Some(map) = local.waiting.pop_front() else { return };
-        let (whole, part) = (env.shuffle.output(env.output_of(map)).bytes, env.record.task as usize);
-        let partitions = env.partitions_of(map);
-        let (start, bytes) = (partitions.start(whole, part), partitions.part(whole, part));
-        local.reading = Some(Reading { map, start, bytes, read: Bytes::ZERO, asked: Bytes::ZERO });
-        self.accept(env.node, env.share(map));
+        let share = env.share(map);
+        local.reading =
+            Some(Reading { map, start: share.start, bytes: share.bytes, read: Bytes::ZERO, asked: Bytes::ZERO });
+        self.accept(env.node, share);
         self.read_on(env);
     }
     /// A piece of an output is read.
@@ -69,14 +68,13 @@ impl ReduceTask {
         }
         reading.asked = env.config.chunk.min(reading.bytes - reading.read);
         let (disk, stream) = env.shuffle.place_of(env.output_of(reading.map));
-        let transfer = DiskTransfer {
+        let transfer = DiskTransfer::new(
             disk,
-            op: DiskOp::Read,
-            stream: DiskStream { part: env.id.0 + 1, ..stream },
-            offset: reading.start + reading.read,
-            bytes: reading.asked,
-            places: 1,
-        };
+            DiskOp::Read,
+            DiskStream { part: env.id.0 + 1, ..stream },
+            reading.start + reading.read,
+            reading.asked,
+        );
         env.disk(transfer, TaskRequest::LocalRead);
     }
 }
