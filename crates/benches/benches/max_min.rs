@@ -4,7 +4,7 @@
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use std::hint::black_box;
 use std::time::Duration;
-use transport::fluid::{Fluid, Hop, WHOLE};
+use transport::fluid::{Fluid, Hop, PRECISION, WHOLE};
 
 /// Bytes per second of each host's link, in either direction.
 const CAPACITY: f64 = 125e6;
@@ -21,9 +21,9 @@ fn shuffle(hosts: u32) -> Vec<(u32, u32, f64)> {
 }
 
 fn by_levels(hosts: u32) -> f64 {
-    let mut fluid = Fluid::new(vec![CAPACITY; 2 * hosts as usize]);
+    let mut fluid = Fluid::new(vec![CAPACITY; 2 * hosts as usize], PRECISION);
     for (from, to, bytes) in shuffle(hosts) {
-        fluid.start(0.0, &[from, to].map(|link| Hop { link, weight: WHOLE }), f64::INFINITY, bytes);
+        fluid.start(0.0, &[from, to].map(|link| Hop { link, weight: WHOLE, ahead: false }), f64::INFINITY, bytes);
     }
     let mut now = 0.0;
     fluid.settle(now);

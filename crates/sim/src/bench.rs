@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 use tcp::control::ControlKind;
 use tcp::{Config, IdleRestart, Recovery, RtoEstimator, StartRule};
 use traffic::{Sizes, TrafficKind, TrafficSpec};
-use transport::fluid::{Fluid, Hop, WHOLE};
+use transport::fluid::{Fluid, Hop, PRECISION, WHOLE};
 use transport::{FlowRecord, PacketTransport};
 use units::{BitRate, Bytes, Time};
 
@@ -120,13 +120,18 @@ fn run_job(name: &str, workers: u32) -> Option<Row> {
 fn run_fluid(name: &str, hosts: u32) -> Row {
     forget_peak_memory();
     let before = cpu_seconds();
-    let mut fluid = Fluid::new(vec![125e6; 2 * hosts as usize]);
+    let mut fluid = Fluid::new(vec![125e6; 2 * hosts as usize], PRECISION);
     let mut drawn = 1_u32;
     for from in 0..hosts {
         for to in (0..hosts).filter(|to| *to != from) {
             drawn = drawn.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             let amount = (1e7 * (0.5 + f64::from(drawn >> 8) / 16_777_216.0)).floor();
-            fluid.start(0.0, &[from, hosts + to].map(|link| Hop { link, weight: WHOLE }), f64::INFINITY, amount);
+            fluid.start(
+                0.0,
+                &[from, hosts + to].map(|link| Hop { link, weight: WHOLE, ahead: false }),
+                f64::INFINITY,
+                amount,
+            );
         }
     }
     let (mut now, mut flows, mut digest) = (0.0, 0, Digest::default());

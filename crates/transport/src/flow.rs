@@ -28,7 +28,7 @@ use ::net::{LinkId, SpecError, Topology};
 use carried::Below;
 use des::{Event, EventQueue, RandomStream, Slab, define_index};
 use ends::{Connection, other};
-use fluid::Fluid;
+use fluid::{Fluid, PRECISION};
 use port::Port;
 use std::collections::BTreeMap;
 use units::{BitRate, Bytes, Time};
@@ -113,7 +113,7 @@ impl FlowTransport {
     pub fn new(topology: Topology, framing: Bytes, seed: u64) -> Self {
         let links = (0..2 * units::count(topology.cables().len())).map(LinkId);
         let ports = links.clone().map(|link| Port::new(topology.spec(link), net::capacity(&topology, link))).collect();
-        let fluid = Fluid::new(links.map(|link| net::capacity(&topology, link)));
+        let fluid = Fluid::new(links.map(|link| net::capacity(&topology, link)), PRECISION);
         Self {
             network: Network::new(topology, framing),
             fluid,

@@ -61,5 +61,6 @@ mod traces;
 mod traffic;
 mod traffic_metrics;
 mod transmit_queue;
+mod two_ways;
 mod wireless;
 mod workload;

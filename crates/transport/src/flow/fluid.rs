@@ -33,7 +33,17 @@ pub struct Hop {
     pub link: u32,
     /// What the flow takes of it as a part of its rate, in units of 1 / [`WHOLE`]; not zero.
     pub weight: u32,
+    /// It takes this before those that are not ahead here, which share what is left. A link holds back flows that are
+    /// ahead only where these alone would take more than all of it.
+    pub ahead: bool,
 }
+
+/// The precision of rates at flow level. Changes below it are not passed on from link to link: in a large network each
+/// flow that ends would change all.
+pub const PRECISION: f64 = 1e-4;
+
+/// The part of a link that is left to flows however much others take that are ahead of them.
+const LEAST: f64 = 1.0 / 16.0;
 
 /// A positive number with a total order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -52,6 +62,8 @@ impl Mark {
 #[derive(Debug, Default)]
 struct Link {
     capacity: f64,
+    /// What flows that are ahead leave of it.
+    room: f64,
     /// Classes that it holds back, and the weight of their flows.
     held: Vec<Member>,
     open: f64,
@@ -74,6 +86,8 @@ struct Sum {
     highest: f64,
     /// The link's level is to be computed.
     dirty: bool,
+    /// Its flows are ahead of others, who are to be told what they take.
+    told_later: bool,
 }
 
 /// A class on a link: which passage it is, and where all of the class begin and how many there are. Of a class with one
@@ -166,6 +180,7 @@ struct Flow {
 /// Links, and what flows through them.
 #[derive(Debug)]
 pub struct Fluid {
+    /// All links, and then all once more for those flows that are ahead there.
     links: Vec<Link>,
     sums: Vec<Sum>,
     /// The rate to which each link holds flows back; infinite if it holds nobody back.
@@ -181,12 +196,16 @@ pub struct Fluid {
     flows: Slab<FluidId, Flow>,
     agenda: Agenda,
     work: Work,
+    precision: f64,
 }
 
 impl Fluid {
-    /// Links of these capacities, in units per second.
-    pub fn new(capacities: impl IntoIterator<Item = f64>) -> Self {
-        let links: Vec<Link> = capacities.into_iter().map(|capacity| Link { capacity, ..Link::default() }).collect();
+    /// Links of these capacities, in units per second. Rates are to a part `precision`: what a link does for flows
+    /// changes only when it should by more than that, so no link carries more or less by more than that part of it.
+    pub fn new(capacities: impl IntoIterator<Item = f64>, precision: f64) -> Self {
+        let link = |capacity: f64| Link { capacity, room: capacity, ..Link::default() };
+        let mut links: Vec<Link> = capacities.into_iter().map(link).collect();
+        links.extend((0..links.len()).map(|number| link(links[number].capacity)).collect::<Vec<_>>());
         let mut groups = Vec::new();
         groups.resize_with(2 * links.len(), Group::default);
         Self {
@@ -202,6 +221,7 @@ impl Fluid {
             flows: Slab::new(),
             agenda: Agenda::default(),
             work: Work::default(),
+            precision: precision.max(1e-12),
         }
     }
 
@@ -242,11 +262,26 @@ impl Fluid {
 
     /// What flows through a link, in units per second.
     pub fn load(&self, link: u32) -> f64 {
+        self.share(link) + self.share(self.ahead(link))
+    }
+
+    /// The place of those that are ahead on a link.
+    fn ahead(&self, link: u32) -> u32 {
+        link + units::count(self.links.len() / 2)
+    }
+    fn is_ahead(&self, link: u32) -> bool {
+        link as usize >= self.links.len() / 2
+    }
+    /// The link as those have it that are not ahead on it.
+    fn behind(&self, ahead: u32) -> u32 {
+        ahead - units::count(self.links.len() / 2)
+    }
+    fn share(&self, link: u32) -> f64 {
         let (open, taken) = (self.links[link as usize].open, self.sums[link as usize].taken);
         if open > 0.0 { taken + open * self.levels[link as usize] } else { taken }
     }
 
-    /// Flows that take something of a link, the way that classes came there.
+    /// Flows that take something of a link and are not ahead there, the way that classes came there.
     pub fn on(&self, link: u32) -> impl Iterator<Item = FluidId> {
         let link = &self.links[link as usize];
         let classes = link.held.iter().chain(&link.others).map(|member| self.passages[member.place as usize].class);
@@ -262,9 +297,12 @@ impl Fluid {
 
     /// Changes a link's capacity. Rates are as before until [`Fluid::settle`].
     pub fn set_capacity(&mut self, link: u32, capacity: f64) {
+        let ahead = self.ahead(link);
         self.links[link as usize].capacity = capacity;
-        self.touch(link);
+        (self.links[ahead as usize].capacity, self.links[ahead as usize].room) = (capacity, capacity);
+        self.touch(ahead);
     }
+
     /// A link's capacity.
     pub fn capacity(&self, link: u32) -> f64 {
         self.links[link as usize].capacity
@@ -303,8 +341,10 @@ impl Fluid {
         }
         let (first_hop, hops) = (units::count(self.passages.len()), units::count(path.len()));
         let index = self.classes.insert(Class { offset: 0.0, head: None, flows: BinaryHeap::new() });
-        let passage = |hop: &Hop| Passage { class: index.0, link: hop.link, position: 0, weight: 0.0 };
-        self.passages.extend(path.iter().map(passage));
+        for hop in path {
+            let link = if hop.ahead { self.ahead(hop.link) } else { hop.link };
+            self.passages.push(Passage { class: index.0, link, position: 0, weight: 0.0 });
+        }
         self.weights.extend(path.iter().map(|hop| hop.weight));
         // Classes are never taken out, so their numbers follow each other.
         let own = 2 * index.0 + 1;

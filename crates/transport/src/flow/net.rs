@@ -167,11 +167,12 @@ impl Network {
             };
             return (from == to).then_some(own);
         };
-        let mut weights: BTreeMap<u32, u32> = BTreeMap::new();
-        for (links, part) in [(&forth, 1.0), (&reverse, back)] {
+        // Acknowledgements are ahead of data that they meet in a queue: what is lost of them the next one makes good.
+        let mut weights: BTreeMap<u32, (u32, bool)> = BTreeMap::new();
+        for (links, part, ahead) in [(&forth, 1.0, false), (&reverse, back, true)] {
             for (link, turns) in links {
                 let weight = (part * f64::from(WHOLE) / f64::from(*turns)).round().max(1.0);
-                *weights.entry(link.0).or_default() += units::word(units::whole(weight));
+                weights.entry(link.0).or_insert((0, ahead)).0 += units::word(units::whole(weight));
             }
         }
         let sum = |links: &[(LinkId, u32)]| {
@@ -190,7 +191,7 @@ impl Network {
         };
         let (delay, stored, loss, slowest) = sum(&forth);
         let (there_and_back, stored_back, loss_back, _) = sum(&reverse);
-        let hops = weights.into_iter().map(|(link, weight)| Hop { link, weight }).collect();
+        let hops = weights.into_iter().map(|(link, (weight, ahead))| Hop { link, weight, ahead }).collect();
         Some(Way { hops, links: forth, slowest, delay, back: there_and_back, stored, stored_back, loss, loss_back })
     }
 }

@@ -8,18 +8,21 @@
 //! for Rate Allocation in a Packet-Switching Network With Feedback", MIT/LCS/TR-601, 1994, proves for switches that compute
 //! so, each by itself, that they come to the fair rates: those of the lowest level are right first, then the next.)
 
-use super::{ClassIndex, Fluid, Hot, Mark, Member, Passage};
+use super::{ClassIndex, Fluid, Hot, LEAST, Mark, Member, Passage};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Rates that differ by less are equal: between them there is only rounding.
-const ROUNDING: f64 = 1e-12;
+/// So often are flows told at one time what others take that are ahead of them. Each time what is wrong becomes less, by
+/// about the weight that those have there.
+const ROUNDS: u32 = 64;
 
 /// What is to be done until rates are right again.
 #[derive(Debug, Default)]
 pub(super) struct Work {
     /// Links whose levels are to be computed, by what their levels were, or are likely to be.
     dirty: BinaryHeap<Reverse<(Mark, u32)>>,
+    /// Links where flows that are ahead may take more or less than the others there have been told.
+    ahead: Vec<u32>,
     /// Links whose levels have changed, and classes that may have come to other groups.
     changed: Vec<u32>,
     moving: Vec<u32>,
@@ -32,8 +35,17 @@ pub(super) struct Work {
 impl Fluid {
     /// Computes the rates anew that changes have touched, from a time on.
     pub fn settle(&mut self, now: f64) {
-        while let Some(Reverse((_, link))) = self.work.dirty.pop() {
-            self.renew_level(link);
+        // What flows take that are ahead is told when it is settled: on the way there it goes up and down.
+        for round in 1..=ROUNDS {
+            while let Some(Reverse((_, link))) = self.work.dirty.pop() {
+                self.renew_level(link);
+            }
+            if round < ROUNDS {
+                self.make_room();
+            }
+            if self.work.dirty.is_empty() {
+                break;
+            }
         }
         let mut moving = std::mem::take(&mut self.work.moving);
         for class in moving.drain(..) {
@@ -74,30 +86,70 @@ impl Fluid {
     /// Whether a link holds nobody back and has no reason to.
     fn is_idle(&self, link: u32) -> bool {
         let (taken, link) = (self.sums[link as usize].taken, &self.links[link as usize]);
-        link.open <= 0.0 && link.unbounded <= 0.0 && taken <= link.capacity * (1.0 + ROUNDING)
+        link.open <= 0.0 && link.unbounded <= 0.0 && taken <= link.room * (1.0 + self.precision)
     }
 
     /// A link's level if it holds whom it holds, and those that nothing holds: at most what it comes to be.
     fn level(&self, link: u32) -> f64 {
         let (taken, link) = (self.sums[link as usize].taken, &self.links[link as usize]);
         let weight = link.open + link.unbounded;
-        if weight > 0.0 { (link.capacity - taken).max(0.0) / weight } else { 0.0 }
+        if weight > 0.0 { (link.room - taken).max(0.0) / weight } else { 0.0 }
     }
 
-    /// Something of a link has changed: its level is computed anew unless it holds nobody back and has no reason to.
+    /// Whether a link's level need not be computed: it holds nobody back and has no reason to, or holds who it should at
+    /// a level that is near enough.
+    fn is_as_it_was(&self, number: u32) -> bool {
+        let old = self.levels[number as usize];
+        if old == f64::INFINITY {
+            return self.is_idle(number);
+        }
+        let (level, link) = (self.level(number), &self.links[number as usize]);
+        link.open > 0.0
+            && link.unbounded <= 0.0
+            && level >= old * (1.0 - self.precision)
+            && level <= old * (1.0 + self.precision)
+            && level <= link.lowest_cap * (1.0 + self.precision)
+            && self.sums[number as usize].highest <= level * (1.0 + self.precision)
+    }
+
+    /// Something of a link has changed: its level is computed anew if need be.
     pub(super) fn touch(&mut self, number: u32) {
+        self.note_ahead(number);
         let level = self.levels[number as usize];
-        if self.sums[number as usize].dirty || level == f64::INFINITY && self.is_idle(number) {
+        if self.sums[number as usize].dirty || self.is_as_it_was(number) {
             return;
         }
         let likely = if level < f64::INFINITY {
             level
         } else {
             let (taken, link) = (self.sums[number as usize].taken, &self.links[number as usize]);
-            (link.capacity - taken) / link.unbounded.max(f64::MIN_POSITIVE)
+            (link.room - taken) / link.unbounded.max(f64::MIN_POSITIVE)
         };
         self.sums[number as usize].dirty = true;
         self.work.dirty.push(Reverse((Mark::new(likely), number)));
+    }
+
+    /// Flows that are ahead may take more or less of a link: the others there share what is left.
+    fn note_ahead(&mut self, number: u32) {
+        if self.is_ahead(number) && !std::mem::replace(&mut self.sums[number as usize].told_later, true) {
+            self.work.ahead.push(number);
+        }
+    }
+
+    /// Tells flows what those that are ahead of them leave.
+    fn make_room(&mut self) {
+        let mut links = std::mem::take(&mut self.work.ahead);
+        for ahead in links.drain(..) {
+            self.sums[ahead as usize].told_later = false;
+            let (taken, number) = (self.share(ahead), self.behind(ahead));
+            let link = &mut self.links[number as usize];
+            let room = (link.capacity - taken).max(LEAST * link.capacity);
+            if (room - link.room).abs() > self.precision * link.capacity {
+                link.room = room;
+                self.touch(number);
+            }
+        }
+        self.work.ahead = links;
     }
 
     /// A class may have to follow its holder.
@@ -117,22 +169,23 @@ impl Fluid {
         let mut arrivals = std::mem::take(&mut self.work.arrivals);
         if !self.is_idle(number) {
             level = self.level(number);
-            if self.sums[number as usize].highest > level * (1.0 + ROUNDING) {
+            if self.sums[number as usize].highest > level * (1.0 + self.precision) {
                 level = self.find_arrivals(number, &mut arrivals);
             }
         }
-        if !arrivals.is_empty() || level < old * (1.0 - ROUNDING) || level > old * (1.0 + ROUNDING) {
+        if !arrivals.is_empty() || level < old * (1.0 - self.precision) || level > old * (1.0 + self.precision) {
             self.levels[number as usize] = level;
             self.note_change(number);
             self.pass_on(number, level - old);
             for (member, rate) in arrivals.drain(..) {
                 self.take_over(member, rate, level);
             }
-            if level > self.links[number as usize].lowest_cap * (1.0 + ROUNDING) {
+            if level > self.links[number as usize].lowest_cap * (1.0 + self.precision) {
                 self.touch(number);
             }
         }
         self.work.arrivals = arrivals;
+        self.note_ahead(number);
     }
 
     fn note_change(&mut self, link: u32) {
@@ -146,7 +199,7 @@ impl Fluid {
         loop {
             let level = self.level(number);
             let link = &self.links[number as usize];
-            if link.held.is_empty() || level <= link.lowest_cap * (1.0 + ROUNDING) {
+            if link.held.is_empty() || level <= link.lowest_cap * (1.0 + self.precision) {
                 return;
             }
             let (mut lowest, mut position) = (f64::INFINITY, 0);
@@ -188,7 +241,7 @@ impl Fluid {
         };
         let mut level = self.level(number);
         loop {
-            let above = level * (1.0 + ROUNDING);
+            let above = level * (1.0 + self.precision);
             let (mut taken, mut highest) = (0.0, 0.0_f64);
             let (mut open, mut lowest) = (link.open, f64::INFINITY);
             for member in &link.others {
@@ -201,8 +254,8 @@ impl Fluid {
                     highest = highest.max(rate);
                 }
             }
-            let next = if open > 0.0 { (link.capacity - taken).max(0.0) / open } else { f64::INFINITY };
-            if next <= lowest * (1.0 + ROUNDING) || lowest == f64::INFINITY {
+            let next = if open > 0.0 { (link.room - taken).max(0.0) / open } else { f64::INFINITY };
+            if next <= lowest * (1.0 + self.precision) || lowest == f64::INFINITY {
                 let members = link.others.iter().map(|member| (*member, rates(member).0));
                 arrivals.extend(members.filter(|(_, rate)| *rate > above));
                 let sum = &mut self.sums[number as usize];
