@@ -1,12 +1,13 @@
 //! Rates, for what a change touches.
 //!
-//! A full link holds flows back to a rate, its *level*: what the flows that are held elsewhere leave, shared by those that
-//! it holds. Rates are max-min fair when no flow passes a link whose level is below its rate. So a link whose level comes to
-//! be below the rate of a flow takes the flow over: it holds it now. Levels are computed, the lowest first, of links of
-//! which something has changed, until nothing changes. A link is touched by another through the flows that the other
-//! holds, so what a change touches has higher levels than it, and most links are computed once. (Charny, "An Algorithm
-//! for Rate Allocation in a Packet-Switching Network With Feedback", MIT/LCS/TR-601, 1994, proves for switches that compute
-//! so, each by itself, that they come to the fair rates: those of the lowest level are right first, then the next.)
+//! A full link holds flows back to a rate, its *level*: what the flows that are held elsewhere leave, shared by those
+//! that it holds. Rates are max-min fair when no flow passes a link whose level is below its rate. So a link whose
+//! level comes to be below the rate of a flow takes the flow over: it holds it now. Levels are computed, the lowest
+//! first, of links of which something has changed, until nothing changes by more than the precision asked for. A link
+//! is touched by another through the flows that the other holds, so what a change touches has higher levels than it,
+//! and most links are computed once. (Charny, "An Algorithm for Rate Allocation in a Packet-Switching Network With
+//! Feedback", MIT/LCS/TR-601, 1994, proves for switches that compute so, each by itself, that they come to the fair
+//! rates: those of the lowest level are right first, then the next.)
 
 use super::{ClassIndex, Fluid, Hot, LEAST, Mark, Member, Passage};
 use std::cmp::Reverse;
