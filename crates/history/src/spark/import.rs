@@ -141,7 +141,7 @@ pub fn import(of: &Application, cluster: Option<(&str, &str)>) -> Result<SparkIm
     };
     recorded.executors = start.map(|start| start.last);
     let first = groups[0].submit;
-    let begin = begin_asked(of, &groups, (&mut scenario, &spark)).unwrap_or(first);
+    let begin = begin_asked(of, &groups, &ran.machines, (&mut scenario, &spark)).unwrap_or(first);
     let mut places = BTreeMap::new();
     let of_groups = groups.iter().flat_map(|group| &group.stages);
     let stages: Vec<_> = of_groups.map(|stage| (ran.of_stage(stage), ran.reads_far(stage))).collect();
@@ -368,13 +368,18 @@ fn executors(
 /// Where executors of a standalone cluster come as tasks need them, what their processes take (`mapreduce.jvm-start`),
 /// and when the run begins, so that those that there are to be at first come when they did. On YARN containers wait for
 /// grants and heartbeats, which would be part of these times.
-fn begin_asked(of: &Application, groups: &[Group], (scenario, spark): (&mut Scenario, &Spark)) -> Option<i64> {
+fn begin_asked(
+    of: &Application,
+    groups: &[Group],
+    machines: &Machines,
+    (scenario, spark): (&mut Scenario, &Spark),
+) -> Option<i64> {
     let allocation = spark.dynamic_allocation.as_ref().filter(|_| !is_on_yarn(of))?;
-    let start = started::start(of, allocation, groups);
+    let start = started::start(of, allocation, groups, machines);
     let process = &mut scenario.mapreduce.jvm_start;
     *process = start.process.unwrap_or(*process);
-    let takes = i64::try_from(process.as_ms()).unwrap_or(0);
-    start.first_ms.map(|at| (at - takes).min(groups[0].submit))
+    let took = (process.as_secs_f64() * 1e3 / start.share) as i64;
+    start.first_ms.map(|at| (at - took).min(groups[0].submit))
 }
 
 /// Workers that share a machine by the cluster's scenario: the machine's cores, and other threads on it.
