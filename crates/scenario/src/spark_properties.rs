@@ -78,10 +78,9 @@ trait Field: Sized {
 
     /// Sets it to what a text says; false where that is not understood.
     fn take(&mut self, text: &str, unit: SparkUnit) -> bool {
-        let read = Self::read(text.trim(), unit);
-        let is_understood = read.is_some();
-        read.into_iter().for_each(|value| *self = value);
-        is_understood
+        let Some(value) = Self::read(text.trim(), unit) else { return false };
+        *self = value;
+        true
     }
 }
 
