@@ -26,6 +26,8 @@ pub trait Key: Sized {
     fn inner() -> Vec<KeyDoc> {
         Vec::new()
     }
+    /// Brings a number into the interval.
+    fn clamp_to(&mut self, _range: Option<&Self::Range>) {}
 }
 
 /// A key as the reference page shows it.
@@ -53,6 +55,8 @@ pub trait Section: Default {
     fn base(tree: &Tree, problems: &mut Problems) -> Option<Self>;
     /// All its keys with their values.
     fn entries(&self) -> Vec<Entry>;
+    /// Brings all numbers into the intervals of their keys, as where they come from something else than a scenario.
+    fn clamp(&mut self);
     /// JSON Schema of each key.
     fn properties() -> Map<String, Json>;
     /// Its keys for the reference, those of tables inside included.
@@ -89,6 +93,10 @@ impl<S: Section> Key for S {
 
     fn inner() -> Vec<KeyDoc> {
         S::reference()
+    }
+
+    fn clamp_to(&mut self, _: Option<&()>) {
+        self.clamp();
     }
 }
 
@@ -190,6 +198,13 @@ macro_rules! section {
             fn entries(&self) -> Vec<$crate::tree::Entry> {
                 use $crate::key::{Key, entry, key_name};
                 [$( entry(key_name(stringify!($field)), Key::write(&self.$field)) ),*].into_iter().flatten().collect()
+            }
+
+            fn clamp(&mut self) {
+                $( {
+                    let range: Option<<$type as $crate::key::Key>::Range> = None $( .or(Some($range)) )?;
+                    <$type as $crate::key::Key>::clamp_to(&mut self.$field, range.as_ref());
+                } )*
             }
 
             fn properties() -> serde_json::Map<String, serde_json::Value> {
@@ -312,6 +327,16 @@ pub fn reference_of<K: Key>(name: &str, default: &K, range: Option<&K::Range>, d
     std::iter::once(row).chain(inner).collect()
 }
 
+fn clamp<T: PartialOrd + Copy>(value: &mut T, range: Option<&RangeInclusive<T>>) {
+    if let Some(range) = range {
+        if *value < *range.start() {
+            *value = *range.start();
+        } else if *value > *range.end() {
+            *value = *range.end();
+        }
+    }
+}
+
 fn outside<T: PartialOrd>(value: &T, range: Option<&RangeInclusive<T>>) -> bool {
     range.is_some_and(|range| !range.contains(value))
 }
@@ -345,6 +370,10 @@ macro_rules! whole_number {
 
             fn describe(range: Option<&Self::Range>) -> String {
                 range.map_or("whole number".to_owned(), |range| format!("whole number, {} to {}", range.start(), range.end()))
+            }
+
+            fn clamp_to(&mut self, range: Option<&Self::Range>) {
+                clamp(self, range);
             }
         }
     )*};
@@ -381,6 +410,10 @@ impl Key for f64 {
 
     fn describe(range: Option<&Self::Range>) -> String {
         range.map_or("number".to_owned(), |range| format!("number, {} to {}", range.start(), range.end()))
+    }
+
+    fn clamp_to(&mut self, range: Option<&Self::Range>) {
+        clamp(self, range);
     }
 }
 
@@ -491,6 +524,10 @@ macro_rules! quantity_key {
                     format!("{noun}, {} to {}", range.start().exact(), range.end().exact())
                 })
             }
+
+            fn clamp_to(&mut self, range: Option<&Self::Range>) {
+                clamp(self, range);
+            }
         }
     )*};
 }
@@ -517,6 +554,12 @@ impl<K: Key> Key for Option<K> {
 
     fn inner() -> Vec<KeyDoc> {
         K::inner()
+    }
+
+    fn clamp_to(&mut self, range: Option<&Self::Range>) {
+        if let Some(value) = self {
+            value.clamp_to(range);
+        }
     }
 }
 
@@ -551,5 +594,11 @@ impl<K: Key> Key for Vec<K> {
 
     fn inner() -> Vec<KeyDoc> {
         K::inner()
+    }
+
+    fn clamp_to(&mut self, range: Option<&Self::Range>) {
+        for value in self {
+            value.clamp_to(range);
+        }
     }
 }

@@ -29,6 +29,7 @@ mod spark_adaptive;
 mod spark_allocation;
 mod spark_check;
 mod spark_exclusion;
+pub mod spark_properties;
 mod spark_yarn;
 mod stripe;
 mod tcp;
@@ -69,6 +70,7 @@ pub use run::{Fault, Fidelity, Run};
 pub use spark::{Spark, SparkAttempt, SparkEnd, SparkExecutor, SparkFormat, SparkLevel, SparkPlace, SparkStage};
 pub use spark_allocation::SparkAllocation;
 pub use spark_exclusion::SparkExclusion;
+pub use spark_properties::{SparkGroup, SparkProperty, SparkUnit};
 pub use spark_yarn::{SparkDeployMode, SparkYarn};
 pub use stripe::{StreamCount, StreamCoupling, StreamPolicy, StreamScheduler, Stripe};
 pub use tcp::{

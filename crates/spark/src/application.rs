@@ -69,6 +69,8 @@ pub(crate) enum Errand {
     Silent(FetchId),
     Unanswered(FetchId),
     Retry(FetchId),
+    /// An executor has read the list of Spark's messages.
+    KnowsMessages(usize),
     /// A step of how an executor gets a block, of this try.
     Pull(PullId, u32, PullStep),
     /// A task's executor keeps a partition, or an executor one no longer: the driver is told.
@@ -298,6 +300,7 @@ impl Spark {
             Errand::Silent(fetch) => self.on_silent(platform, fetch),
             Errand::Unanswered(fetch) => self.on_unanswered(platform, fetch),
             Errand::Retry(fetch) => self.ask(platform, fetch),
+            Errand::KnowsMessages(executor) => self.on_knows_messages(platform, executor),
             Errand::Pull(pull, attempt, step) => self.on_pull(platform, (pull, attempt), step),
             Errand::Kept(task, partition) => self.on_kept(platform, task, partition),
             Errand::Dropped(executor, partition) => self.held.drop(NamedBlock::Kept(partition), executor),

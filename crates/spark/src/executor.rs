@@ -17,6 +17,16 @@ pub enum Need {
     Statuses(usize),
 }
 
+/// Whether an executor's process has read the list of messages that exceptions of Spark's have.
+#[derive(Debug, Default)]
+pub enum Messages {
+    #[default]
+    Unknown,
+    /// It reads it. Tasks wait that cannot fetch from an executor.
+    Reading(Vec<(usize, usize)>),
+    Known,
+}
+
 /// An executor.
 #[derive(Debug)]
 pub struct Executor {
@@ -60,6 +70,7 @@ pub struct Executor {
     pub heartbeat: f64,
     /// Tasks that wait for what was asked for.
     pub waits: BTreeMap<Need, Vec<usize>>,
+    pub messages: Messages,
     pub turns: Turns,
 }
 
@@ -92,6 +103,7 @@ impl Executor {
             excluded: None,
             heartbeat: 0.0,
             waits,
+            messages: Messages::default(),
             turns: Turns::default(),
         }
     }

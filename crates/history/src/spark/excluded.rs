@@ -3,8 +3,9 @@
 
 use super::Application;
 use super::executors::is_local;
-use super::settings::{time, time_of_seconds};
-use scenario::SparkExclusion;
+use super::settings::{property, take};
+use scenario::spark_properties::time;
+use scenario::{Spark, SparkExclusion, SparkGroup, SparkUnit};
 use units::Time;
 
 /// What was excluded, as a log says.
@@ -28,22 +29,13 @@ impl Exclusions {
     }
 }
 
-/// A property by its name, or by that before Spark 3.1 (`SparkConf.configsWithAlternatives`).
-fn property<'a>(of: &'a Application, name: &str) -> Option<&'a str> {
-    let before = match name {
-        "spark.excludeOnFailure.killExcludedExecutors" => "spark.blacklist.killBlacklistedExecutors".to_owned(),
-        "spark.scheduler.executorTaskExcludeOnFailureTime" => "spark.scheduler.executorTaskBlacklistTime".to_owned(),
-        _ => name.replace("excludeOnFailure", "blacklist"),
-    };
-    of.property(name).or_else(|| of.property(&before)).map(str::trim)
-}
-
 /// The settings, where executors were excluded: as was set, or as events of a log say of which the settings are
-/// missing. `most` is after how many failures of a task its job fails.
-pub(super) fn exclusion(of: &Application, most: u32, notes: &mut Vec<String>) -> Option<SparkExclusion> {
+/// missing.
+pub(super) fn exclusion(of: &Application, spark: &mut Spark, notes: &mut Vec<String>) {
+    spark.exclude_on_failure = None;
     let switch = |name: &str| property(of, name).and_then(|value| value.parse::<bool>().ok());
-    let of_time = |name: &str| property(of, name).and_then(time);
-    let before = of_time("spark.scheduler.executorTaskExcludeOnFailureTime");
+    let before = property(of, "spark.scheduler.executorTaskExcludeOnFailureTime");
+    let before = before.and_then(|timeout| time(timeout, SparkUnit::Milliseconds));
     let enabled = switch("spark.excludeOnFailure.enabled").or_else(|| before.map(|timeout| timeout > Time::ZERO));
     let (stages, application) = Exclusions::of(of).both();
     let is_on = |name: &str, seen: bool| switch(name).or(enabled).unwrap_or(seen);
@@ -53,41 +45,20 @@ pub(super) fn exclusion(of: &Application, most: u32, notes: &mut Vec<String>) ->
         ..SparkExclusion::default()
     };
     if !exclusion.application && !exclusion.task_and_stage {
-        return None;
+        return;
     }
     // A process of local mode fails its job with the first failure.
+    let most = spark.task_max_failures;
     if is_local(of) || most < 2 {
         notes.push(
             "tasks that failed excluded executors, which is left out: a job failed with the first of them".to_owned(),
         );
-        return None;
+        return;
     }
-    let mut count = |name: &str, field: &mut u32| {
-        let name = format!("spark.excludeOnFailure.{name}");
-        match property(of, &name).map(|value| (value, value.parse::<u32>())) {
-            Some((_, Ok(value))) => *field = value.clamp(1, 1_000_000),
-            Some((value, Err(_))) => {
-                notes.push(format!("`{name}` is \"{value}\", which is not understood; the default is assumed"));
-            }
-            None => {}
-        }
-    };
-    count("task.maxTaskAttemptsPerExecutor", &mut exclusion.task_attempts_per_executor);
-    count("task.maxTaskAttemptsPerNode", &mut exclusion.task_attempts_per_node);
-    count("stage.maxFailedTasksPerExecutor", &mut exclusion.stage_failed_tasks_per_executor);
-    count("stage.maxFailedExecutorsPerNode", &mut exclusion.stage_failed_executors_per_node);
-    count("application.maxFailedTasksPerExecutor", &mut exclusion.application_failed_tasks_per_executor);
-    count("application.maxFailedExecutorsPerNode", &mut exclusion.application_failed_executors_per_node);
-    exclusion.task_attempts_per_node = exclusion.task_attempts_per_node.min(most - 1).min(999);
-    if let Some(timeout) = of_time("spark.excludeOnFailure.timeout").or(before).filter(|timeout| *timeout > Time::ZERO)
-    {
-        exclusion.timeout = timeout;
+    exclusion.timeout = before.filter(|timeout| *timeout > Time::ZERO).unwrap_or(exclusion.timeout);
+    spark.exclude_on_failure = Some(exclusion);
+    take(of, spark, notes, |property| property.group == SparkGroup::Exclusion);
+    if let Some(exclusion) = &mut spark.exclude_on_failure {
+        exclusion.task_attempts_per_node = exclusion.task_attempts_per_node.min(most - 1);
     }
-    exclusion.kill_excluded_executors = switch("spark.excludeOnFailure.killExcludedExecutors").unwrap_or(false);
-    exclusion.fetch_failure = switch("spark.excludeOnFailure.application.fetchFailure.enabled").unwrap_or(false);
-    let wait = property(of, "spark.scheduler.excludeOnFailure.unschedulableTaskSetTimeout");
-    if let Some(wait) = wait.and_then(time_of_seconds) {
-        exclusion.unschedulable_timeout = wait;
-    }
-    Some(exclusion)
 }

@@ -1,9 +1,9 @@
 //! Executors of a log: those that only its tasks name, how many tasks each runs at once, and when they came and went.
 
-use super::settings::time;
 use super::stages::ms;
 use super::{Application, Executor, TaskEnd};
-use scenario::{SparkExecutor, node_name};
+use scenario::spark_properties::time;
+use scenario::{SparkExecutor, SparkUnit, node_name};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use units::Time;
@@ -228,7 +228,8 @@ fn told_later(of: &Application, reason: &str) -> i64 {
     if !is_standalone || version < (3, 4) || !reason.to_ascii_lowercase().contains("killed by driver") {
         return 0;
     }
-    let delay = of.property("spark.standalone.executorRemoveDelayOnDisconnection").and_then(time);
+    let delay = of.property("spark.standalone.executorRemoveDelayOnDisconnection");
+    let delay = delay.and_then(|delay| time(delay, SparkUnit::Milliseconds));
     i64::try_from(delay.unwrap_or(Time::from_secs(5)).as_ms()).unwrap_or(0)
 }
 

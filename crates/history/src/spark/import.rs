@@ -8,7 +8,7 @@
 use super::allocated::{self, has_service, is_dynamic};
 use super::excluded::{Exclusions, exclusion};
 use super::executors::{Course, is_local, slots};
-use super::settings::{size, time};
+use super::settings::take;
 use super::speculative::joined;
 use super::stages::{Group, Ran, groups, ms, of_stage, whole_ms};
 use super::started;
@@ -18,10 +18,10 @@ use super::{Application, Stage, Task};
 use super::{kept, network};
 use crate::beyond;
 use crate::import::host_order;
-use scenario::{NodeSpec, Run, Scenario, ScenarioError, Spark, SparkFormat, SparkLevel, node_name};
+use scenario::{NodeSpec, Run, Scenario, ScenarioError, Spark, SparkFormat, SparkGroup, SparkLevel, node_name};
 use std::collections::BTreeMap;
 use std::fmt;
-use units::{Bytes, Time};
+use units::Time;
 
 /// A scenario, what is recorded of it, and what is assumed in it.
 #[derive(Clone, Debug)]
@@ -123,7 +123,7 @@ pub fn import(of: &Application, cluster: Option<(&str, &str)>) -> Result<SparkIm
     let mut ran = Ran::of(of, Machines::new(of, &shared(&scenario), &hosts), (&course, &hosts));
     let failed = groups.iter().filter(|group| group.failed).count();
     (spark.task_max_failures, spark.catches_failures) = (ran.max_failures, failed > 0);
-    spark.exclude_on_failure = exclusion(of, spark.task_max_failures, &mut notes);
+    exclusion(of, &mut spark, &mut notes);
     // Without exclusion from tasks a task may be tried on a bad host until its job fails.
     if spark.exclude_on_failure.as_ref().is_some_and(|exclusion| exclusion.task_and_stage) {
         ran.tell_hosts(of, &groups);
@@ -141,7 +141,7 @@ pub fn import(of: &Application, cluster: Option<(&str, &str)>) -> Result<SparkIm
     };
     recorded.executors = start.map(|start| start.last);
     let first = groups[0].submit;
-    let begin = begin_asked(of, &groups, (&mut scenario, &spark)).unwrap_or(first);
+    let begin = begin_asked(of, &groups, &ran.machines, (&mut scenario, &spark)).unwrap_or(first);
     let mut places = BTreeMap::new();
     let of_groups = groups.iter().flat_map(|group| &group.stages);
     let stages: Vec<_> = of_groups.map(|stage| (ran.of_stage(stage), ran.reads_far(stage))).collect();
@@ -326,7 +326,8 @@ fn executors(
     if let Some(allocation) = spark.dynamic_allocation.take() {
         if is_dynamic(of) {
             spark.shuffle_service = has_service(of);
-            spark.dynamic_allocation = Some(allocated::allocation(of, allocation, spark.shuffle_service, notes));
+            spark.dynamic_allocation = Some(allocation);
+            allocated::settings(of, spark, notes);
             notes.push(
                 "executors come and go as tasks need them, by the log's `spark.dynamicAllocation` settings, and not when \
                  they did there"
@@ -367,13 +368,18 @@ fn executors(
 /// Where executors of a standalone cluster come as tasks need them, what their processes take (`mapreduce.jvm-start`),
 /// and when the run begins, so that those that there are to be at first come when they did. On YARN containers wait for
 /// grants and heartbeats, which would be part of these times.
-fn begin_asked(of: &Application, groups: &[Group], (scenario, spark): (&mut Scenario, &Spark)) -> Option<i64> {
+fn begin_asked(
+    of: &Application,
+    groups: &[Group],
+    machines: &Machines,
+    (scenario, spark): (&mut Scenario, &Spark),
+) -> Option<i64> {
     let allocation = spark.dynamic_allocation.as_ref().filter(|_| !is_on_yarn(of))?;
-    let start = started::start(of, allocation, groups);
+    let start = started::start(of, allocation, groups, machines);
     let process = &mut scenario.mapreduce.jvm_start;
     *process = start.process.unwrap_or(*process);
-    let takes = i64::try_from(process.as_ms()).unwrap_or(0);
-    start.first_ms.map(|at| (at - takes).min(groups[0].submit))
+    let took = (process.as_secs_f64() * 1e3 / start.share) as i64;
+    start.first_ms.map(|at| (at - took).min(groups[0].submit))
 }
 
 /// Workers that share a machine by the cluster's scenario: the machine's cores, and other threads on it.
@@ -390,52 +396,16 @@ fn settings(of: &Application, course: &Course, mut spark: Spark, notes: &mut Vec
     spark.executors = course.most_on_a_host(of).1.clamp(1, 1_000);
     let at_once = of.executors.iter().map(|executor| slots(of, executor.cores)).max();
     spark.executor_cores = at_once.unwrap_or(1).clamp(1, 4_096);
-    let mut refused = Vec::new();
-    let mut set = |name: &str, take: &mut dyn FnMut(&str) -> Option<()>| {
-        if let Some(value) = of.property(name)
-            && take(value).is_none()
-        {
-            refused.push(format!("`{name}` is \"{value}\", which is not understood; the default is assumed"));
-        }
-    };
-    set("spark.locality.wait", &mut |value| {
-        time(value).map(|wait| (spark.locality_wait, spark.locality_wait_node) = (wait, None))
-    });
-    set("spark.locality.wait.node", &mut |value| time(value).map(|wait| spark.locality_wait_node = Some(wait)));
-    let interval = |value: &str| time(value).map(|time| time.max(Time::from_ms(1)).min(Time::from_secs(3_600)));
-    set("spark.scheduler.revive.interval", &mut |value| interval(value).map(|time| spark.revive_interval = time));
-    set("spark.reducer.maxSizeInFlight", &mut |value| {
-        let most = Bytes::from_mib(1 << 20);
-        size(value, 1 << 20).map(|size| spark.reducer_max_size_in_flight = size.max(Bytes::new(1)).min(most))
-    });
-    let bounded = |value: &str| value.trim().parse::<u32>().ok().map(|most| most.clamp(1, 2_147_483_647));
-    set("spark.reducer.maxReqsInFlight", &mut |value| {
-        bounded(value).map(|most| spark.reducer_max_reqs_in_flight = most)
-    });
-    set("spark.reducer.maxBlocksInFlightPerAddress", &mut |value| {
-        bounded(value).map(|most| spark.reducer_max_blocks_in_flight_per_address = most)
-    });
-    set("spark.shuffle.reduceLocality.enabled", &mut |value| {
-        value.trim().parse().ok().map(|enabled| spark.reduce_locality = enabled)
-    });
+    // What waits for each level have, they have of this one where nothing else is said.
+    if of.property("spark.locality.wait").is_some() {
+        spark.locality_wait_node = None;
+    }
     // Before Spark 4 a task was slow sooner.
     let copies = of.property("spark.speculation").is_some_and(|enabled| enabled.trim() == "true");
     if copies && of.version.split('.').next().and_then(|major| major.parse::<u32>().ok()).is_some_and(|major| major < 4)
     {
         (spark.speculation_multiplier, spark.speculation_quantile) = (1.5, 0.75);
     }
-    set("spark.speculation", &mut |value| value.trim().parse().ok().map(|enabled| spark.speculation = enabled));
-    set("spark.speculation.interval", &mut |value| interval(value).map(|time| spark.speculation_interval = time));
-    let number = |value: &str| value.trim().parse::<f64>().ok().filter(|number| number.is_finite());
-    set("spark.speculation.multiplier", &mut |value| {
-        number(value).map(|multiplier| spark.speculation_multiplier = multiplier.clamp(1.0, 1e6))
-    });
-    set("spark.speculation.quantile", &mut |value| {
-        number(value).map(|quantile| spark.speculation_quantile = quantile.clamp(0.0, 1.0))
-    });
-    set("spark.speculation.minTaskRuntime", &mut |value| {
-        time(value).map(|least| spark.speculation_min_task_runtime = least)
-    });
-    notes.extend(refused);
+    take(of, &mut spark, notes, |property| property.group == SparkGroup::Scheduling);
     spark
 }

@@ -2,10 +2,10 @@
 //! says that a data set is to be kept, but neither how large its partitions are nor whether they were there
 //! (`Number of Cached Partitions` is 0 in all logs). What a task reads of one counts as its input.
 
-use super::settings::{size, time};
+use super::settings::take;
 use super::stages::{Group, Ran};
 use super::{Application, Locality, Rdd, Stage, Task};
-use scenario::{Spark, SparkLevel};
+use scenario::{Spark, SparkGroup, SparkLevel};
 use std::collections::BTreeMap;
 use units::Bytes;
 
@@ -53,21 +53,8 @@ pub fn sizes(tasks: &BTreeMap<u32, &Task>, count: u32) -> Vec<Bytes> {
 
 /// The settings of memory, as the log has them.
 pub fn settings(of: &Application, spark: &mut Spark, notes: &mut Vec<String>) {
-    let mut set = |name: &str, take: &mut dyn FnMut(&str) -> Option<()>| {
-        if let Some(value) = of.property(name)
-            && take(value).is_none()
-        {
-            notes.push(format!("`{name}` is \"{value}\", which is not understood; the default is assumed"));
-        }
-    };
-    let (least, most) = (Bytes::from_mib(450), Bytes::from_mib(1 << 30));
-    set("spark.executor.memory", &mut |value| {
-        size(value, 1 << 20)
-            .map(|size| (spark.executor_memory, spark.storage_memory) = (size.max(least).min(most), None))
-    });
-    set("spark.memory.fraction", &mut |value| {
-        let fraction = value.trim().parse::<f64>().ok().filter(|fraction| (0.0..=1.0).contains(fraction));
-        fraction.map(|fraction| (spark.memory_fraction, spark.storage_memory) = (fraction, None))
-    });
-    set("spark.locality.wait.process", &mut |value| time(value).map(|wait| spark.locality_wait_process = Some(wait)));
+    if ["spark.executor.memory", "spark.memory.fraction"].iter().any(|name| of.property(name).is_some()) {
+        spark.storage_memory = None;
+    }
+    take(of, spark, notes, |property| property.group == SparkGroup::Kept);
 }

@@ -68,6 +68,28 @@ impl Machines {
         hosts.iter().map(|host| share(host).unwrap_or(1.0)).collect()
     }
 
+    /// The work of processes, in milliseconds of a core, of each of which its host and its time are known: they share
+    /// their machine's cores with each other, with tasks and with the machine's other work.
+    pub fn of_processes(&self, processes: &[(&str, i64, i64)]) -> Vec<f64> {
+        let place = |host: &str| self.of_host.get(host);
+        let work = |(host, begin, end): &(&str, i64, i64)| {
+            let Some(machine) = place(host).map(|place| &self.machines[*place]) else { return (end - begin) as f64 };
+            let others = || processes.iter().filter(|(other, ..)| place(other) == place(host));
+            let changes = machine.steps.iter().map(|(at, _)| *at).chain(others().flat_map(|of| [of.1, of.2]));
+            let mut times: Vec<i64> = changes.filter(|at| (begin..end).contains(&at)).chain([*begin, *end]).collect();
+            times.sort_unstable();
+            let worked = |pair: &[i64]| {
+                let (from, until) = (pair[0], pair[1]);
+                let steps = machine.steps.partition_point(|(at, _)| *at <= from);
+                let tasks = steps.checked_sub(1).map_or(0.0, |step| machine.steps[step].1.max(0.0));
+                let starting = others().filter(|of| of.1 <= from && until <= of.2).count() as f64;
+                (until - from) as f64 * (machine.cores / (tasks + starting + machine.load)).min(1.0)
+            };
+            times.windows(2).map(worked).sum()
+        };
+        processes.iter().map(work).collect()
+    }
+
     /// A task's work, in milliseconds of a core.
     pub fn work(&self, task: &Task) -> f64 {
         let ready = ready(task);

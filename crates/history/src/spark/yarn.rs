@@ -2,10 +2,12 @@
 
 use super::Application;
 use super::allocated::is_dynamic;
-use super::settings::{size, time};
+use super::settings::take;
 use super::stages::whole_ms;
 use super::work::Machines;
-use scenario::{Generation, Scenario, Spark, SparkDeployMode, SparkYarn};
+use scenario::key::Section;
+use scenario::spark_properties::size;
+use scenario::{Generation, Scenario, Spark, SparkDeployMode, SparkGroup, SparkProperty, SparkUnit, SparkYarn};
 use units::{Bytes, Time};
 
 /// The most that a node has for containers.
@@ -39,10 +41,16 @@ pub(super) fn on_yarn(
         return None;
     }
     let is_known = spark.yarn.is_some();
+    spark.yarn.get_or_insert_default();
+    let wanted = |property: &SparkProperty| {
+        let instances = property.name == "spark.executor.instances";
+        property.group == SparkGroup::Yarn && !instances || property.name == "spark.executor.memory"
+    };
+    take(of, spark, notes, wanted);
     let mut yarn = spark.yarn.take().unwrap_or_default();
     let each = spark.executors;
     yarn.instances = units::count(count).clamp(1, 100_000);
-    containers(of, spark, &mut yarn);
+    master(of, &mut yarn);
     let (cores, am_cores, am) = (spark.executor_cores, yarn.am_cores, yarn.am_container());
     let is_dynamic = is_dynamic(of);
     let start = if is_dynamic { None } else { start(of, &yarn, machines, scenario) };
@@ -91,50 +99,24 @@ fn start(of: &Application, yarn: &SparkYarn, machines: &Machines, scenario: &mut
     Some(Start { last: (last - master) as f64 / 1e3, enough: enough.map_or(first, |(at, _)| *at) })
 }
 
-/// The sizes of containers and the times between heartbeats that were set, as far as they are understood.
-fn containers(of: &Application, spark: &mut Spark, yarn: &mut SparkYarn) {
+/// Where the driver ran and how large the ApplicationMaster's container was, as far as that is understood: in cluster
+/// mode it is the driver's.
+fn master(of: &Application, yarn: &mut SparkYarn) {
     // Memory of containers counts in MiB where no unit is given.
-    let memory = |name: &str, least: u64, most: u64| {
-        let bytes = size(of.property(name)?, 1 << 20)?;
-        Some(Bytes::from_mib((bytes.get() >> 20).clamp(least, most)))
-    };
-    let overhead = |names: &[&str]| names.iter().find_map(|name| memory(name, 0, 1 << 27));
-    if let Some(memory) = memory("spark.executor.memory", 450, 1 << 28) {
-        spark.executor_memory = memory;
-    }
-    // Spark 1 had it in the master's name.
+    let memory = |name: &str| size(of.property(name)?, SparkUnit::Mib);
     let says = |name: &str, what: &str| of.property(name).is_some_and(|value| value.trim() == what);
+    // Spark 1 had it in the master's name.
     let is_cluster = says("spark.submit.deployMode", "cluster") || says("spark.master", "yarn-cluster");
-    let of_executors = ["spark.executor.memoryOverhead", "spark.yarn.executor.memoryOverhead"];
-    yarn.executor_memory_overhead = overhead(&of_executors).or(yarn.executor_memory_overhead);
-    let of_master = &["spark.yarn.am.memoryOverhead"][..];
-    let of_driver = &["spark.driver.memoryOverhead", "spark.yarn.driver.memoryOverhead"][..];
-    let overhead_of = if is_cluster { of_driver } else { of_master };
-    yarn.am_memory_overhead = overhead(overhead_of).or(yarn.am_memory_overhead);
-    let of_heap = if is_cluster { "spark.driver.memory" } else { "spark.yarn.am.memory" };
-    if let Some(memory) = memory(of_heap, 1, 1 << 28) {
-        yarn.am_memory = memory;
-    } else if is_cluster {
-        yarn.am_memory = Bytes::from_mib(1_024);
-    }
+    let (of_heap, of_cores, of_overhead) = if is_cluster {
+        let overhead = ["spark.driver.memoryOverhead", "spark.yarn.driver.memoryOverhead"];
+        ("spark.driver.memory", "spark.driver.cores", overhead)
+    } else {
+        ("spark.yarn.am.memory", "spark.yarn.am.cores", ["spark.yarn.am.memoryOverhead"; 2])
+    };
+    let default = if is_cluster { Bytes::from_mib(1_024) } else { yarn.am_memory };
     yarn.deploy_mode = if is_cluster { SparkDeployMode::Cluster } else { SparkDeployMode::Client };
-    let of_cores = if is_cluster { "spark.driver.cores" } else { "spark.yarn.am.cores" };
-    if let Some(cores) = of.property(of_cores).and_then(|cores| cores.trim().parse::<u32>().ok()) {
-        yarn.am_cores = cores.clamp(1, 4_096);
-    }
-    let interval = |name: &str| Some(time(of.property(name)?)?.max(Time::from_ms(1)).min(Time::from_secs(3_600)));
-    if let Some(heartbeat) = interval("spark.yarn.scheduler.heartbeat.interval-ms") {
-        yarn.heartbeat = heartbeat;
-    }
-    if let Some(wait) = of.property("spark.scheduler.maxRegisteredResourcesWaitingTime").and_then(time) {
-        yarn.max_registered_wait = wait;
-    }
-    let ratio = of.property("spark.scheduler.minRegisteredResourcesRatio").and_then(|ratio| ratio.trim().parse().ok());
-    if let Some(ratio) = ratio.filter(|ratio| (0.0..=1.0).contains(ratio)) {
-        yarn.min_registered = ratio;
-    }
-    if let Some(initial) = interval("spark.yarn.scheduler.initial-allocation.interval") {
-        yarn.initial_allocation = initial;
-    }
-    yarn.locality_wait_rack = of.property("spark.locality.wait.rack").and_then(time).or(yarn.locality_wait_rack);
+    yarn.am_memory = memory(of_heap).unwrap_or(default);
+    yarn.am_memory_overhead = of_overhead.into_iter().find_map(memory).or(yarn.am_memory_overhead);
+    yarn.am_cores = of.property(of_cores).and_then(|cores| cores.trim().parse().ok()).unwrap_or(yarn.am_cores);
+    yarn.clamp();
 }

@@ -6,6 +6,7 @@ mod problems;
 mod reference;
 mod resolve;
 mod spark;
+mod spark_properties;
 mod support;
 mod tcp;
 mod traffic;

@@ -61,7 +61,8 @@ fn a_silent_worker_is_dropped_after_its_timeout() {
 
 /// A node dies between two jobs. The driver does not know, and three tasks of the second want blocks from it, at 11 s.
 /// Nobody answers for 120 s (`spark.shuffle.io.connectionCreationTimeout`); by then the Master has dropped the Worker, and
-/// the driver knows the executor for dead. The stage is submitted anew after 0.2 s, behind the one map task whose output is
+/// the driver knows the executor for dead. Each executor says so 0.5 s later, as that is its first exception with one of
+/// Spark's messages, which it reads. The stage is submitted anew after 0.2 s, behind the one map task whose output is
 /// gone: a second; then four tasks of a second on three cores are two.
 #[test]
 fn blocks_of_a_dead_executor_are_computed_anew() {
@@ -69,8 +70,8 @@ fn blocks_of_a_dead_executor_are_computed_anew() {
     let app = spark(&result);
     let (failed, at) = ended(app, "FetchFailed");
     assert_eq!((failed, attempts(app)), (3, vec![2, 2]));
-    near(at, 11.0 + 120.0, 0.1);
-    near(took(&result), 11.0 + 120.0 + 0.2 + 1.0 + 2.0, 0.3);
+    near(at, 11.0 + 120.0 + 0.5, 0.1);
+    near(took(&result), 11.0 + 120.0 + 0.5 + 0.2 + 1.0 + 2.0, 0.3);
     // Five map tasks have run, and eight reduce tasks were launched, one of them where it was lost.
     let of = |stage: usize| app.tasks.iter().filter(|task| task.stage == stage).count();
     assert_eq!((of(0), of(1), ended(app, "ExecutorLostFailure").0), (5, 8, 1));
@@ -78,7 +79,7 @@ fn blocks_of_a_dead_executor_are_computed_anew() {
 
 /// A node dies in the midst of a shuffle at 10 Mbit/s. What the others await from it does not come: they close their
 /// connections after 120 s (`spark.network.timeout`), connect anew 5 s later, and have waited for 120 s more when they hear
-/// that the driver knows the executor for dead.
+/// that the driver knows the executor for dead, and 0.5 s more for their first message of Spark's.
 #[test]
 fn a_fetch_under_way_fails_after_the_network_timeout() {
     let stages = TWO_JOBS.replace("4 MB", "40 MB").replace("job = 1\n", "");
@@ -86,7 +87,7 @@ fn a_fetch_under_way_fails_after_the_network_timeout() {
     let app = spark(&result);
     let (failed, at) = ended(app, "FetchFailed");
     assert_eq!((failed, ended(app, "ExecutorLostFailure").0, attempts(app)), (3, 1, vec![2, 2]));
-    near(at, 4.0 + 120.0 + 5.0 + 120.0, 0.1);
+    near(at, 4.0 + 120.0 + 5.0 + 120.0 + 0.5, 0.1);
     // Blocks that had come before are fetched again by the second attempt.
     let served = result.ledger.iter().find(|balance| balance.what.contains("served")).expect("books");
     let of = |part: &str| served.accounted.iter().find(|(name, _)| name == part).expect("a part").1;

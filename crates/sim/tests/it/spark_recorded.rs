@@ -154,3 +154,20 @@ fn executors_that_are_listed_go_when_the_driver_asked_for_it() {
     until.sort_by(f64::total_cmp);
     all_near(&until, &asked, (0.15, 0.2));
 }
+
+/// Joins at 50 Mbit/s on a machine with two cores, which executors that start share with each other and with tasks.
+const JOINS: &str = "[cluster]\nhost = { cores = 2, disks = 1 }\n[network]\nrate = \"15 Gbit/s\"\n\
+    shape = [{ nodes = \"workers\", direction = \"both\", rate = \"50 Mbit/s\", burst = \"32 KB\", limit = \"400 ms\" }]\n\
+    [hdfs]\nblock = \"4 MiB\"\nreplication = 2\n[spark.dynamic-allocation]\n";
+
+/// When their executors came, in seconds after the job's submission; the first was asked for before.
+const CAME_TO_JOINS: [[f64; 4]; 3] = [[1.37, 6.37, 9.43, 9.95], [1.92, 8.64, 9.40, 9.94], [1.88, 8.97, 10.64, 10.81]];
+
+#[test]
+fn executors_that_share_cores_come_as_recorded() {
+    for (log, came) in CAME_TO_JOINS.iter().enumerate() {
+        let (imported, result) = recorded_with(&format!("join-{}.zstd", log + 1), JOINS);
+        all_near(&times(spark(&result), |executor| executor.registered), came, (2.0, 3.0));
+        near(&result, imported.recorded.took, 0.2);
+    }
+}

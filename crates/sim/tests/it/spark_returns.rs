@@ -97,8 +97,8 @@ fn a_worker_that_is_back_is_dropped_by_its_own_heartbeats() {
 
 /// A node dies for 2 s between two jobs, with the map output that it had. When the driver launches a task there, at 11
 /// s, the node knows of no such connection and resets it. So the driver gives the executor no more tasks, and would take it
-/// for lost 5 s later; the other three tasks cannot have its blocks, and hear that it does not live. 0.2 s later its map
-/// task runs again for a second; then four tasks of a second on three cores are two. By then the Master has not dropped
+/// for lost 5 s later; the other three tasks cannot have its blocks, hear that it does not live, and say so when their
+/// executors have read Spark's messages, after 0.5 s. 0.2 s later its map task runs again for a second; then four tasks of a second on three cores are two. By then the Master has not dropped
 /// the old Worker, and the new one has no executor.
 #[test]
 fn shuffle_files_do_not_come_back() {
@@ -110,5 +110,5 @@ fn shuffle_files_do_not_come_back() {
     assert_eq!((app.executors.len(), app.lost), (4, 0));
     let attempts: Vec<u32> = app.stages.iter().map(|stage| stage.attempts).collect();
     assert_eq!((attempts, app.tasks.iter().filter(|task| task.stage == 0).count()), (vec![2, 2], 5));
-    near(took(&result), 11.0 + 0.2 + 1.0 + 2.0, 0.3);
+    near(took(&result), 11.0 + 0.5 + 0.2 + 1.0 + 2.0, 0.3);
 }

@@ -222,7 +222,7 @@ impl Cluster {
             (Kind::SparkMaster, _) => spark::of_master(host.name()),
             (Kind::SparkWorker, Some(spark)) => {
                 let folder = self.layout.node(host.name()).join("executors");
-                spark::of_worker(host.name(), self.master().name(), spark, &folder)
+                spark::of_worker(host.name(), self.master().name(), spark, &folder, &self.layout)
             }
             _ => Vec::new(),
         }

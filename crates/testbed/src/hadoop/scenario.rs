@@ -214,6 +214,7 @@ impl Machine {
             check.says(&format!("tcp.{key}"), "the testbed's TCP is the kernel's", kernel);
         }
         super::faults::check(check);
+        super::spark::check(check);
         for (path, message) in REFUSED {
             if check.states(path) {
                 check.says(path, message, "leave it out, or simulate it by `trunkline run`");
@@ -239,7 +240,7 @@ const CONTROLS: [(Control, &str); 8] = [
 ];
 
 /// Keys of which the testbed can do nothing.
-const REFUSED: [(&str, &str); 21] = [
+const REFUSED: [(&str, &str); 24] = [
     ("mobility", "the testbed's nodes do not move"),
     ("traffic", "the testbed carries no traffic besides Hadoop's"),
     ("network.link", "the testbed is a star: nodes' links are all that there are"),
@@ -259,6 +260,9 @@ const REFUSED: [(&str, &str); 21] = [
     ("mapreduce.data-scale", "the testbed's jobs have the size that they are given"),
     ("mapreduce.map-slots", "slots are Hadoop 1's"),
     ("mapreduce.reduce-slots", "slots are Hadoop 1's"),
+    ("spark.executor", "the testbed's executors are on each worker alike: `executors`, or [spark.dynamic-allocation]"),
+    ("spark.storage-memory", "Spark has no such setting: `executor-memory` and `memory-fraction` say it"),
+    ("spark.yarn.archive", "the testbed's nodes fetch none of Spark's files"),
     ("spark.yarn.deploy-mode", "the testbed's driver is on its master"),
     ("spark.yarn.am-start", "the testbed's ApplicationMaster takes what it takes"),
 ];
@@ -309,6 +313,32 @@ mod tests {
             ("[object-store]\n[job]\ninput-store = \"object-store\"\n", "the testbed's store speaks no TLS"),
             ("[network]\nmss = \"500 B\"\n[job]\n", "s.toml:2:7: the testbed's TCP takes the segment size"),
             ("[mapreduce]\nscheduler = \"fair\"\n[job]\n", "s.toml:2:13: the testbed has the CapacityScheduler"),
+            (
+                "[spark.dynamic-allocation]\nscheduler-backlog-timeout = \"1500 ms\"\n[[spark.stage]]\nname = \"a\"\n",
+                "s.toml:2:29: Spark counts `spark.dynamicAllocation.schedulerBacklogTimeout` in whole units of 1 s, which \
+                 1500 ms is not",
+            ),
+            (
+                "[spark]\nreducer-max-size-in-flight = \"1 MB\"\n[[spark.stage]]\nname = \"a\"\n",
+                "s.toml:2:30: Spark counts `spark.reducer.maxSizeInFlight` in whole units of 1 MiB, which 1 MB is not",
+            ),
+            (
+                "[spark]\nstorage-memory = \"1 MiB\"\n[[spark.stage]]\nname = \"a\"\n",
+                "s.toml:2:18: Spark has no such setting: `executor-memory` and `memory-fraction` say it",
+            ),
+            (
+                "[[spark.executor]]\nnode = \"worker-1\"\n[[spark.stage]]\nname = \"a\"\n",
+                "s.toml:1:1: the testbed's executors are on each worker alike",
+            ),
+            (
+                "[[spark.stage]]\nname = \"a\"\nattempt = [{ only-on = \"worker-1\" }]\n",
+                "s.toml:3:11: Spark cannot be told which attempts fail",
+            ),
+            (
+                "[spark]\nshuffle-service = true\n[spark.yarn]\n[mapreduce]\nnode-memory = \"9 GiB\"\nnode-vcores = 9\n\
+                 [[spark.stage]]\nname = \"a\"\n",
+                "s.toml:2:19: the testbed's NodeManagers have no shuffle service of Spark's",
+            ),
         ] {
             let said = problems(text);
             assert!(said.contains(place), "{text}: {said}");

@@ -2,6 +2,7 @@
 
 use super::layout::{Layout, NODE};
 use super::s3a;
+use super::spark::{WORKERS, of_workers};
 use super::store::Credentials;
 use scenario::Scenario;
 use std::fmt::Write;
@@ -45,8 +46,9 @@ pub fn files(scenario: &Scenario, layout: &Layout, key: Option<&Credentials>) ->
         xml("capacity-scheduler", capacity(scenario)),
         ("log4j.properties".to_owned(), LOG.to_owned()),
     ];
-    if scenario.spark.is_some() {
+    if let Some(spark) = &scenario.spark {
         files.push(("log4j2.properties".to_owned(), SPARK_LOG.to_owned()));
+        files.push((WORKERS.to_owned(), of_workers(spark)));
     }
     files
 }

@@ -4,8 +4,8 @@
 //! mode: the driver is on the master.
 
 use super::layout::{CLIENT, Layout};
-use super::settings::{JVM, milliseconds};
-use scenario::{Scenario, Spark, SparkYarn};
+use super::settings::JVM;
+use scenario::{Check, Scenario, Spark, SparkProperty};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use units::Bytes;
@@ -13,6 +13,8 @@ use units::Bytes;
 /// The Master's port for Workers and drivers, and that of its web server.
 pub const MASTER: u16 = 7_077;
 pub const MASTER_HTTP: u16 = 8_080;
+/// The file of Workers' properties.
+pub const WORKERS: &str = "spark-workers.conf";
 /// What starts an application.
 const SUBMIT: &str = "org.apache.spark.deploy.SparkSubmit";
 /// The class of our own applications.
@@ -43,11 +45,18 @@ pub fn of_master(host: &str) -> Vec<String> {
 }
 
 /// Arguments of a Worker, which has what the scenario's executors of a node take.
-pub fn of_worker(host: &str, master: &str, spark: &Spark, folder: &Path) -> Vec<String> {
+pub fn of_worker(host: &str, master: &str, spark: &Spark, folder: &Path, layout: &Layout) -> Vec<String> {
     let cores = (spark.executors * spark.executor_cores).to_string();
     let memory = format!("{}m", (spark.executor_memory.get() >> 20) * u64::from(spark.executors));
     let (folder, master) = (folder.display().to_string(), format!("spark://{master}:{MASTER}"));
-    ["--host", host, "--cores", &cores, "--memory", &memory, "--work-dir", &folder, &master].map(str::to_owned).into()
+    let file = layout.conf().join(WORKERS).display().to_string();
+    let words = ["--host", host, "--cores", &cores, "--memory", &memory, "--work-dir", &folder];
+    words.into_iter().chain(["--properties-file", &file, &master]).map(str::to_owned).collect()
+}
+
+/// What Workers have of Spark's properties: their service serves the shuffle files of executors that have ended.
+pub fn of_workers(spark: &Spark) -> String {
+    format!("spark.shuffle.service.enabled {}\n", spark.shuffle_service)
 }
 
 /// Options of Spark's JVMs on a cluster, daemons' and drivers'.
@@ -106,48 +115,27 @@ impl Submission<'_> {
         (SUBMIT, words)
     }
 
-    /// The properties that the cluster has an application run with.
+    /// The properties that the cluster has an application run with: what the scenario's keys stand for, and the
+    /// testbed's own.
     fn own(&self, layout: &Layout) -> Vec<(&'static str, String)> {
-        let Spark { executor_cores, locality_wait, reduce_locality, .. } = self.spark;
+        let spark = self.spark;
         let options = format!("{} {}", JVM.join(" "), layout.temporary_option());
-        let mut properties = match &self.spark.yarn {
-            None => standalone(cores(self.scenario, self.spark)),
-            Some(yarn) => on_yarn(yarn, layout, &options),
-        };
+        let mut properties = told(spark);
+        properties.extend(match &spark.yarn {
+            None => standalone(cores(self.scenario, spark), spark),
+            Some(_) => vec![
+                ("spark.yarn.am.extraJavaOptions", options.clone()),
+                // All hosts see them: nothing is put into HDFS and fetched from there, as with an archive that nodes
+                // have kept.
+                ("spark.yarn.jars", format!("local:{}/*", layout.spark_jars().display())),
+            ],
+        });
         properties.extend([
-            ("spark.executor.cores", executor_cores.to_string()),
-            ("spark.executor.memory", mib(self.spark.executor_memory)),
             ("spark.executor.extraJavaOptions", options),
             ("spark.driver.host", self.master.to_owned()),
             ("spark.ui.enabled", "false".to_owned()),
-            ("spark.locality.wait", format!("{}ms", milliseconds(*locality_wait))),
-            ("spark.shuffle.reduceLocality.enabled", reduce_locality.to_string()),
-            ("spark.scheduler.revive.interval", format!("{}ms", milliseconds(self.spark.revive_interval))),
-            ("spark.reducer.maxSizeInFlight", format!("{}b", self.spark.reducer_max_size_in_flight.get())),
-            ("spark.reducer.maxReqsInFlight", self.spark.reducer_max_reqs_in_flight.to_string()),
-            (
-                "spark.reducer.maxBlocksInFlightPerAddress",
-                self.spark.reducer_max_blocks_in_flight_per_address.to_string(),
-            ),
-            // A bare number is of KiB, and so is what Spark keeps.
-            ("spark.broadcast.blockSize", format!("{}k", self.spark.broadcast_block_size.get().div_ceil(1024))),
             ("spark.eventLog.enabled", self.events.is_some().to_string()),
         ]);
-        if self.spark.speculation {
-            properties.extend([
-                ("spark.speculation", "true".to_owned()),
-                ("spark.speculation.interval", format!("{}ms", milliseconds(self.spark.speculation_interval))),
-                ("spark.speculation.multiplier", self.spark.speculation_multiplier.to_string()),
-                ("spark.speculation.quantile", self.spark.speculation_quantile.to_string()),
-                (
-                    "spark.speculation.minTaskRuntime",
-                    format!("{}ms", milliseconds(self.spark.speculation_min_task_runtime)),
-                ),
-            ]);
-        }
-        if let Some(wait) = self.spark.locality_wait_node {
-            properties.push(("spark.locality.wait.node", format!("{}ms", milliseconds(wait))));
-        }
         if let Some(events) = self.events {
             properties.extend([
                 ("spark.eventLog.dir", format!("file://{}", events.display())),
@@ -160,45 +148,54 @@ impl Submission<'_> {
     }
 }
 
+/// What a scenario's keys say, as Spark's properties.
+fn told(spark: &Spark) -> Vec<(&'static str, String)> {
+    // Executors that come and go are asked for in place of a number of them, of which Spark would take the larger.
+    let is_asked =
+        |property: &&SparkProperty| property.name != "spark.executor.instances" || spark.dynamic_allocation.is_none();
+    let properties = SparkProperty::ALL.iter().filter(is_asked);
+    let mut told: Vec<_> = properties.filter_map(|property| Some((property.name, property.written(spark)?))).collect();
+    // A table that is there is a switch that is on.
+    let switches = [
+        ("spark.dynamicAllocation.enabled", spark.dynamic_allocation.is_some()),
+        ("spark.excludeOnFailure.enabled", spark.exclude_on_failure.is_some()),
+    ];
+    told.extend(switches.map(|(name, on)| (name, on.to_string())));
+    told
+}
+
 /// What an application is told on a standalone cluster of so many cores.
-fn standalone(cores: u32) -> Vec<(&'static str, String)> {
+fn standalone(cores: u32, spark: &Spark) -> Vec<(&'static str, String)> {
+    // The first stage waits for all executors: without them where its tasks run would be chance. Not where they come as
+    // tasks need them, which are less than all cores (`StandaloneSchedulerBackend.sufficientResourcesRegistered`).
+    let registered = if spark.dynamic_allocation.is_some() { "0.0" } else { "1.0" };
     vec![
         ("spark.cores.max", cores.to_string()),
-        // The first stage waits for all executors: without them where its tasks run would be chance.
-        ("spark.scheduler.minRegisteredResourcesRatio", "1.0".to_owned()),
+        ("spark.scheduler.minRegisteredResourcesRatio", registered.to_owned()),
         ("spark.scheduler.maxRegisteredResourcesWaitingTime", "60s".to_owned()),
     ]
 }
 
-/// What an application is told on YARN.
-fn on_yarn(yarn: &SparkYarn, layout: &Layout, options: &str) -> Vec<(&'static str, String)> {
-    let mut properties = vec![
-        ("spark.executor.instances", yarn.instances.to_string()),
-        ("spark.yarn.am.memory", mib(yarn.am_memory)),
-        ("spark.yarn.am.cores", yarn.am_cores.to_string()),
-        ("spark.yarn.am.extraJavaOptions", options.to_owned()),
-        ("spark.yarn.maxAppAttempts", yarn.max_attempts.to_string()),
-        ("spark.yarn.scheduler.heartbeat.interval-ms", milliseconds(yarn.heartbeat)),
-        ("spark.yarn.scheduler.initial-allocation.interval", format!("{}ms", milliseconds(yarn.initial_allocation))),
-        ("spark.scheduler.minRegisteredResourcesRatio", yarn.min_registered.to_string()),
-        ("spark.scheduler.maxRegisteredResourcesWaitingTime", format!("{}ms", milliseconds(yarn.max_registered_wait))),
-        // All hosts see them: nothing is put into HDFS and fetched from there, as with an archive that nodes have kept.
-        ("spark.yarn.jars", format!("local:{}/*", layout.spark_jars().display())),
-    ];
-    let overheads = [
-        ("spark.executor.memoryOverhead", yarn.executor_memory_overhead),
-        ("spark.yarn.am.memoryOverhead", yarn.am_memory_overhead),
-    ];
-    properties.extend(overheads.into_iter().filter_map(|(name, overhead)| Some((name, mib(overhead?)))));
-    if let Some(wait) = yarn.locality_wait_rack {
-        properties.push(("spark.locality.wait.rack", format!("{}ms", milliseconds(wait))));
+/// Says what of a scenario's settings Spark cannot be told, each with its place.
+pub fn check(check: &mut Check<'_>) {
+    let Some(spark) = &check.scenario.spark else { return };
+    for property in SparkProperty::ALL {
+        if let Some([is, next, unit]) = property.cut_off(spark) {
+            let message = format!("Spark counts `{}` in whole units of {unit}, which {is} is not", property.name);
+            check.says(&property.key(), message, next);
+        }
     }
-    properties
-}
-
-/// Memory as Spark takes it, in whole MiB.
-fn mib(bytes: Bytes) -> String {
-    format!("{}m", bytes.get() >> 20)
+    if spark.shuffle_service && spark.yarn.is_some() {
+        let message = "the testbed's NodeManagers have no shuffle service of Spark's";
+        check.says("spark.shuffle-service", message, "leave it out, or `[spark.yarn]`");
+    }
+    for i in 0..spark.stage.len() {
+        let path = format!("spark.stage.{i}.attempt");
+        if check.states(&path) {
+            let message = "Spark cannot be told which attempts fail: in the testbed they do where the program has them";
+            check.says(&path, message, "leave it out and run a jar that fails so, or simulate it by `trunkline run`");
+        }
+    }
 }
 
 /// The folder of an application's event log, on the master; `at_ms` makes it its own.
@@ -234,7 +231,10 @@ mod tests {
             "--master spark://master:7077 ",
             "spark.cores.max=24 ",
             "spark.executor.cores=4 ",
-            "spark.reducer.maxSizeInFlight=1048576b ",
+            "spark.reducer.maxSizeInFlight=1m ",
+            "spark.scheduler.minRegisteredResourcesRatio=1.0 ",
+            "spark.dynamicAllocation.enabled=false ",
+            "spark.excludeOnFailure.enabled=false ",
             "spark.eventLog.dir=file:///tmp/x/events ",
             "-Djava.io.tmpdir=/tmp/x/",
         ] {
@@ -243,8 +243,80 @@ mod tests {
         // What the user asks for comes behind, and holds.
         assert!(all.find("spark.locality.wait=500ms") < all.find("spark.locality.wait=9s"), "{all}");
         assert!(all.ends_with("--class Main /tmp/a.jar in"), "{all}");
-        let worker = of_worker("worker-2", "master", spark, Path::new("/tmp/x/w")).join(" ");
-        assert_eq!(worker, "--host worker-2 --cores 8 --memory 1200m --work-dir /tmp/x/w spark://master:7077");
+        let worker = of_worker("worker-2", "master", spark, Path::new("/tmp/x/w"), &layout).join(" ");
+        assert!(worker.starts_with("--host worker-2 --cores 8 --memory 1200m --work-dir /tmp/x/w "), "{worker}");
+        assert!(worker.ends_with("/spark-workers.conf spark://master:7077"), "{worker}");
+        assert_eq!(of_workers(spark), "spark.shuffle.service.enabled false\n");
+    }
+
+    /// The properties of an application of a scenario, each as `name=value`.
+    fn told_to(text: &str) -> Vec<String> {
+        let text = format!("[cluster]\nworkers = 3\n{text}\n[[spark.stage]]\nname = \"none\"\n");
+        let scenario = Scenario::parse("s.toml", &text, &[]).unwrap_or_else(|error| panic!("{error}"));
+        let spark = scenario.spark.as_ref().expect("it has Spark");
+        let (properties, arguments) = (&[], Vec::new());
+        let (jar, class, master, events) = ("/tmp/a.jar".into(), None, "master", None);
+        let submission = Submission { scenario: &scenario, spark, master, events, jar, class, properties, arguments };
+        submission
+            .own(&Layout::new("/tmp/x".into(), "nobody"))
+            .iter()
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect()
+    }
+
+    #[test]
+    fn executors_that_come_and_go_and_that_are_excluded_are_spark_s_too() {
+        let told = told_to(
+            "[spark]\nexecutors = 2\ntask-max-failures = 6\nshuffle-service = true\nadaptive = false\n\
+             memory-fraction = 0.5\nlocality-wait-process = \"1 s\"\nspeculation = true\n\
+             [spark.dynamic-allocation]\nmin-executors = 1\nmax-executors = 5\nexecutor-allocation-ratio = 0.5\n\
+             executor-idle-timeout = \"4 s\"\nshuffle-tracking-timeout = \"2500 ms\"\n\
+             [spark.exclude-on-failure]\ntask-and-stage = false\ntask-attempts-per-node = 5\ntimeout = \"10 s\"\n\
+             kill-excluded-executors = true\nunschedulable-timeout = \"2 min\"\n",
+        );
+        for property in [
+            "spark.cores.max=6",
+            "spark.task.maxFailures=6",
+            "spark.shuffle.service.enabled=true",
+            "spark.sql.adaptive.enabled=false",
+            "spark.memory.fraction=0.5",
+            "spark.locality.wait.process=1000ms",
+            "spark.speculation=true",
+            "spark.dynamicAllocation.enabled=true",
+            "spark.dynamicAllocation.minExecutors=1",
+            "spark.dynamicAllocation.maxExecutors=5",
+            "spark.dynamicAllocation.executorAllocationRatio=0.5",
+            "spark.dynamicAllocation.schedulerBacklogTimeout=1s",
+            "spark.dynamicAllocation.executorIdleTimeout=4s",
+            "spark.dynamicAllocation.shuffleTracking.timeout=2500ms",
+            // Its first stage waits for no executor that nobody has asked for yet.
+            "spark.scheduler.minRegisteredResourcesRatio=0.0",
+            "spark.excludeOnFailure.enabled=true",
+            "spark.excludeOnFailure.application.enabled=true",
+            "spark.excludeOnFailure.taskAndStage.enabled=false",
+            "spark.excludeOnFailure.task.maxTaskAttemptsPerNode=5",
+            "spark.excludeOnFailure.timeout=10000ms",
+            "spark.excludeOnFailure.killExcludedExecutors=true",
+            "spark.scheduler.excludeOnFailure.unschedulableTaskSetTimeout=120s",
+        ] {
+            assert!(told.iter().any(|told| told == property), "{property}: {told:?}");
+        }
+        // What is left out without a value is Spark's to say.
+        for absent in ["initialExecutors", "sustainedScheduler", "cachedExecutor", "wait.node", "spark.yarn"] {
+            assert!(!told.iter().any(|told| told.contains(absent)), "{absent}: {told:?}");
+        }
+        // No property is told twice, but for what is the cluster's own.
+        let mut names: Vec<&str> = told.iter().filter_map(|told| Some(told.split_once('=')?.0)).collect();
+        let all = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), all, "{told:?}");
+        let on_yarn = told_to(
+            "[mapreduce]\nnode-memory = \"4 GiB\"\nnode-vcores = 8\n[spark.yarn]\n[spark.dynamic-allocation]\n\
+             initial-executors = 1\n",
+        );
+        assert!(on_yarn.iter().any(|told| told == "spark.dynamicAllocation.initialExecutors=1"), "{on_yarn:?}");
+        assert!(!on_yarn.iter().any(|told| told.starts_with("spark.executor.instances")), "{on_yarn:?}");
     }
 
     #[test]
@@ -265,7 +337,7 @@ mod tests {
             "spark.executor.memory=1024m ",
             "spark.executor.memoryOverhead=200m ",
             "spark.yarn.am.memory=512m ",
-            "spark.yarn.scheduler.heartbeat.interval-ms=1000 ",
+            "spark.yarn.scheduler.heartbeat.interval-ms=1000ms ",
             "spark.yarn.scheduler.initial-allocation.interval=200ms ",
             "spark.scheduler.minRegisteredResourcesRatio=0.8 ",
             "spark.yarn.jars=local:/tmp/x/spark/jars/* ",
