@@ -45,8 +45,7 @@ fn defaults_are_spark_s_own() {
         let written = written.as_deref().map(|written| written.trim_end_matches(|c: char| c.is_ascii_alphabetic()));
         match (value, written) {
             // What another property says, or who reads it.
-            ("none", _) => {}
-            ("2147483647" | "9223372036854775807", None) => {}
+            ("none", _) | ("2147483647" | "9223372036854775807", None) => {}
             ("true" | "false", _) => assert_eq!(property(name).written(&whole()).as_deref(), Some(value), "{name}"),
             (value, written) => {
                 let number = |text: &str| text.parse::<f64>().expect("a number");
