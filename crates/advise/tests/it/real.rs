@@ -58,6 +58,19 @@ fn the_remedy_against_incast_is_found_and_a_second_call_makes_no_run() {
     fs::remove_dir_all(target).expect("cleaned up");
 }
 
+/// Where senders probe for the end of what they sent (RACK-TLP) there are losses and no timeouts, and yet each waits for a
+/// receiver that holds an acknowledgement back for 40 ms: to acknowledge at once is tried for losses, and helps most.
+#[test]
+fn acknowledging_at_once_helps_where_probes_spare_the_timeouts() {
+    let (target, stop) = (scratch("at-once"), Stop::new());
+    let text = include_str!("../../study/incast.toml");
+    let advice = run(text, &["no-delayed-ack", "cubic"], &asked(), &target, &stop).expect("advice");
+    assert_eq!(advice.best.as_ref().map(|best| best.ids.clone()), Some(vec!["no-delayed-ack".to_owned()]));
+    let of = |id: &str| advice.remedies.iter().find(|remedy| remedy.id == id).and_then(|remedy| remedy.part);
+    assert!(of("no-delayed-ack").is_some_and(|part| part > 0.8) && of("cubic").is_some_and(|part| part < 0.5));
+    fs::remove_dir_all(target).expect("cleaned up");
+}
+
 #[test]
 fn an_objective_that_the_scenario_cannot_give_is_refused() {
     let (target, stop) = (scratch("energy"), Stop::new());
