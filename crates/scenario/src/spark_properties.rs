@@ -9,17 +9,17 @@ use units::{Bytes, Quantity, Time};
 /// What a property counts in: a number without a unit means so many, and parts of one are cut off (`JavaUtils`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SparkUnit {
-    /// True or false, counts, numbers.
+    /// A switch, a count or a number, as `spark.speculation`.
     None,
-    /// Milliseconds.
+    /// A time of which Spark takes whole milliseconds, as `spark.locality.wait`.
     Milliseconds,
-    /// Seconds.
+    /// A time of which Spark takes whole seconds, as `spark.dynamicAllocation.executorIdleTimeout`.
     Seconds,
-    /// Bytes.
+    /// A size to the byte, as `spark.sql.adaptive.advisoryPartitionSizeInBytes`.
     Bytes,
-    /// Units of 1,024 B.
+    /// A size of which Spark takes whole units of 1,024 B, as `spark.broadcast.blockSize`.
     Kib,
-    /// Units of 1,024 KiB.
+    /// A size of which Spark takes whole units of 1,048,576 B, as `spark.executor.memory`.
     Mib,
 }
 
@@ -115,24 +115,27 @@ impl<F: Field> Field for Option<F> {
     }
 }
 
-/// The table: `name: unit => field`, or `table.field` with the type of a table that may be left out.
+/// The table: `name: unit => field`, by groups. A group's fields are those of `[spark]` itself, or of one table there
+/// that may be left out: `[field Type]`.
 macro_rules! properties {
-    ($($group:ident { $( $name:literal : $unit:ident => $([$table:ident : $type:ty])? $field:ident ; )+ })+) => {
+    ($($group:ident $of:tt { $( $name:literal : $unit:ident => $field:ident ; )+ })+) => {
         &[$($( SparkProperty {
             name: $name,
             group: SparkGroup::$group,
             unit: SparkUnit::$unit,
-            path: &[$(stringify!($table),)? stringify!($field)],
-            get: properties!(@get $($table : $type,)? $field),
-            take: properties!(@take $($table : $type,)? $field),
+            path: properties!(@path $of $field),
+            get: properties!(@get $of $field),
+            take: properties!(@take $of $field),
         }, )+)+]
     };
-    (@get $field:ident) => { |spark: &Spark| Field::get(&spark.$field) };
-    (@get $table:ident : $type:ty, $field:ident) => {
+    (@path [] $field:ident) => { &[stringify!($field)] };
+    (@path [$table:ident $type:ty] $field:ident) => { &[stringify!($table), stringify!($field)] };
+    (@get [] $field:ident) => { |spark: &Spark| Field::get(&spark.$field) };
+    (@get [$table:ident $type:ty] $field:ident) => {
         |spark: &Spark| spark.$table.as_ref().and_then(|of: &$type| Field::get(&of.$field))
     };
-    (@take $field:ident) => { |spark: &mut Spark, text, unit| Field::take(&mut spark.$field, text, unit) };
-    (@take $table:ident : $type:ty, $field:ident) => {
+    (@take [] $field:ident) => { |spark: &mut Spark, text, unit| Field::take(&mut spark.$field, text, unit) };
+    (@take [$table:ident $type:ty] $field:ident) => {
         |spark: &mut Spark, text, unit| {
             spark.$table.as_mut().is_none_or(|of: &mut $type| Field::take(&mut of.$field, text, unit))
         }
@@ -142,7 +145,7 @@ macro_rules! properties {
 impl SparkProperty {
     /// All of them.
     pub const ALL: &'static [Self] = properties! {
-        Scheduling {
+        Scheduling [] {
             "spark.locality.wait": Milliseconds => locality_wait;
             "spark.locality.wait.node": Milliseconds => locality_wait_node;
             "spark.shuffle.reduceLocality.enabled": None => reduce_locality;
@@ -156,20 +159,20 @@ impl SparkProperty {
             "spark.speculation.quantile": None => speculation_quantile;
             "spark.speculation.minTaskRuntime": Milliseconds => speculation_min_task_runtime;
         }
-        Resources {
+        Resources [] {
             "spark.executor.cores": None => executor_cores;
             "spark.task.maxFailures": None => task_max_failures;
             "spark.shuffle.service.enabled": None => shuffle_service;
         }
-        Kept {
+        Kept [] {
             "spark.executor.memory": Mib => executor_memory;
             "spark.memory.fraction": None => memory_fraction;
             "spark.locality.wait.process": Milliseconds => locality_wait_process;
         }
-        Broadcast {
+        Broadcast [] {
             "spark.broadcast.blockSize": Kib => broadcast_block_size;
         }
-        Sql {
+        Sql [] {
             "spark.sql.adaptive.enabled": None => adaptive;
             "spark.sql.adaptive.coalescePartitions.enabled": None => adaptive_coalesce_partitions;
             "spark.sql.adaptive.advisoryPartitionSizeInBytes": Bytes => adaptive_advisory_partition_size;
@@ -177,65 +180,50 @@ impl SparkProperty {
             "spark.sql.adaptive.coalescePartitions.parallelismFirst": None => adaptive_parallelism_first;
             "spark.sql.adaptive.skewJoin.enabled": None => adaptive_skew_join;
             "spark.sql.adaptive.skewJoin.skewedPartitionFactor": None => adaptive_skewed_partition_factor;
-            "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes": Bytes
-                => adaptive_skewed_partition_threshold;
+            "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes": Bytes => adaptive_skewed_partition_threshold;
         }
-        Allocation {
-            "spark.dynamicAllocation.minExecutors": None => [dynamic_allocation: SparkAllocation] min_executors;
-            "spark.dynamicAllocation.maxExecutors": None => [dynamic_allocation: SparkAllocation] max_executors;
-            "spark.dynamicAllocation.initialExecutors": None => [dynamic_allocation: SparkAllocation] initial_executors;
-            "spark.dynamicAllocation.executorAllocationRatio": None
-                => [dynamic_allocation: SparkAllocation] executor_allocation_ratio;
-            "spark.dynamicAllocation.schedulerBacklogTimeout": Seconds
-                => [dynamic_allocation: SparkAllocation] scheduler_backlog_timeout;
-            "spark.dynamicAllocation.sustainedSchedulerBacklogTimeout": Seconds
-                => [dynamic_allocation: SparkAllocation] sustained_scheduler_backlog_timeout;
-            "spark.dynamicAllocation.executorIdleTimeout": Seconds
-                => [dynamic_allocation: SparkAllocation] executor_idle_timeout;
-            "spark.dynamicAllocation.cachedExecutorIdleTimeout": Seconds
-                => [dynamic_allocation: SparkAllocation] cached_executor_idle_timeout;
-            "spark.dynamicAllocation.shuffleTracking.enabled": None
-                => [dynamic_allocation: SparkAllocation] shuffle_tracking;
-            "spark.dynamicAllocation.shuffleTracking.timeout": Milliseconds
-                => [dynamic_allocation: SparkAllocation] shuffle_tracking_timeout;
+        Allocation [dynamic_allocation SparkAllocation] {
+            "spark.dynamicAllocation.minExecutors": None => min_executors;
+            "spark.dynamicAllocation.maxExecutors": None => max_executors;
+            "spark.dynamicAllocation.initialExecutors": None => initial_executors;
+            "spark.dynamicAllocation.executorAllocationRatio": None => executor_allocation_ratio;
+            "spark.dynamicAllocation.schedulerBacklogTimeout": Seconds => scheduler_backlog_timeout;
+            "spark.dynamicAllocation.sustainedSchedulerBacklogTimeout": Seconds => sustained_scheduler_backlog_timeout;
+            "spark.dynamicAllocation.executorIdleTimeout": Seconds => executor_idle_timeout;
+            "spark.dynamicAllocation.cachedExecutorIdleTimeout": Seconds => cached_executor_idle_timeout;
+            "spark.dynamicAllocation.shuffleTracking.enabled": None => shuffle_tracking;
+            "spark.dynamicAllocation.shuffleTracking.timeout": Milliseconds => shuffle_tracking_timeout;
         }
-        Exclusion {
-            "spark.excludeOnFailure.application.enabled": None => [exclude_on_failure: SparkExclusion] application;
-            "spark.excludeOnFailure.taskAndStage.enabled": None => [exclude_on_failure: SparkExclusion] task_and_stage;
-            "spark.excludeOnFailure.task.maxTaskAttemptsPerExecutor": None
-                => [exclude_on_failure: SparkExclusion] task_attempts_per_executor;
-            "spark.excludeOnFailure.task.maxTaskAttemptsPerNode": None
-                => [exclude_on_failure: SparkExclusion] task_attempts_per_node;
-            "spark.excludeOnFailure.stage.maxFailedTasksPerExecutor": None
-                => [exclude_on_failure: SparkExclusion] stage_failed_tasks_per_executor;
-            "spark.excludeOnFailure.stage.maxFailedExecutorsPerNode": None
-                => [exclude_on_failure: SparkExclusion] stage_failed_executors_per_node;
+        Exclusion [exclude_on_failure SparkExclusion] {
+            "spark.excludeOnFailure.application.enabled": None => application;
+            "spark.excludeOnFailure.taskAndStage.enabled": None => task_and_stage;
+            "spark.excludeOnFailure.task.maxTaskAttemptsPerExecutor": None => task_attempts_per_executor;
+            "spark.excludeOnFailure.task.maxTaskAttemptsPerNode": None => task_attempts_per_node;
+            "spark.excludeOnFailure.stage.maxFailedTasksPerExecutor": None => stage_failed_tasks_per_executor;
+            "spark.excludeOnFailure.stage.maxFailedExecutorsPerNode": None => stage_failed_executors_per_node;
             "spark.excludeOnFailure.application.maxFailedTasksPerExecutor": None
-                => [exclude_on_failure: SparkExclusion] application_failed_tasks_per_executor;
+                => application_failed_tasks_per_executor;
             "spark.excludeOnFailure.application.maxFailedExecutorsPerNode": None
-                => [exclude_on_failure: SparkExclusion] application_failed_executors_per_node;
-            "spark.excludeOnFailure.timeout": Milliseconds => [exclude_on_failure: SparkExclusion] timeout;
-            "spark.excludeOnFailure.killExcludedExecutors": None
-                => [exclude_on_failure: SparkExclusion] kill_excluded_executors;
-            "spark.excludeOnFailure.application.fetchFailure.enabled": None
-                => [exclude_on_failure: SparkExclusion] fetch_failure;
-            "spark.scheduler.excludeOnFailure.unschedulableTaskSetTimeout": Seconds
-                => [exclude_on_failure: SparkExclusion] unschedulable_timeout;
+                => application_failed_executors_per_node;
+            "spark.excludeOnFailure.timeout": Milliseconds => timeout;
+            "spark.excludeOnFailure.killExcludedExecutors": None => kill_excluded_executors;
+            "spark.excludeOnFailure.application.fetchFailure.enabled": None => fetch_failure;
+            "spark.scheduler.excludeOnFailure.unschedulableTaskSetTimeout": Seconds => unschedulable_timeout;
         }
-        Yarn {
-            "spark.executor.instances": None => [yarn: SparkYarn] instances;
-            "spark.executor.memoryOverhead": Mib => [yarn: SparkYarn] executor_memory_overhead;
-            "spark.yarn.maxAppAttempts": None => [yarn: SparkYarn] max_attempts;
-            "spark.yarn.scheduler.heartbeat.interval-ms": Milliseconds => [yarn: SparkYarn] heartbeat;
-            "spark.yarn.scheduler.initial-allocation.interval": Milliseconds => [yarn: SparkYarn] initial_allocation;
-            "spark.scheduler.minRegisteredResourcesRatio": None => [yarn: SparkYarn] min_registered;
-            "spark.scheduler.maxRegisteredResourcesWaitingTime": Milliseconds => [yarn: SparkYarn] max_registered_wait;
-            "spark.locality.wait.rack": Milliseconds => [yarn: SparkYarn] locality_wait_rack;
+        Yarn [yarn SparkYarn] {
+            "spark.executor.instances": None => instances;
+            "spark.executor.memoryOverhead": Mib => executor_memory_overhead;
+            "spark.yarn.maxAppAttempts": None => max_attempts;
+            "spark.yarn.scheduler.heartbeat.interval-ms": Milliseconds => heartbeat;
+            "spark.yarn.scheduler.initial-allocation.interval": Milliseconds => initial_allocation;
+            "spark.scheduler.minRegisteredResourcesRatio": None => min_registered;
+            "spark.scheduler.maxRegisteredResourcesWaitingTime": Milliseconds => max_registered_wait;
+            "spark.locality.wait.rack": Milliseconds => locality_wait_rack;
         }
-        YarnMaster {
-            "spark.yarn.am.memory": Mib => [yarn: SparkYarn] am_memory;
-            "spark.yarn.am.memoryOverhead": Mib => [yarn: SparkYarn] am_memory_overhead;
-            "spark.yarn.am.cores": None => [yarn: SparkYarn] am_cores;
+        YarnMaster [yarn SparkYarn] {
+            "spark.yarn.am.memory": Mib => am_memory;
+            "spark.yarn.am.memoryOverhead": Mib => am_memory_overhead;
+            "spark.yarn.am.cores": None => am_cores;
         }
     };
 

@@ -168,6 +168,6 @@ fn executors_that_share_cores_come_as_recorded() {
     for (log, came) in CAME_TO_JOINS.iter().enumerate() {
         let (imported, result) = recorded_with(&format!("join-{}.zstd", log + 1), JOINS);
         all_near(&times(spark(&result), |executor| executor.registered), came, (2.0, 3.0));
-        near(&result, imported.recorded.took, 0.2);
+        near(&result, imported.recorded.took, 0.1);
     }
 }

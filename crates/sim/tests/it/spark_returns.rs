@@ -96,10 +96,11 @@ fn a_worker_that_is_back_is_dropped_by_its_own_heartbeats() {
 }
 
 /// A node dies for 2 s between two jobs, with the map output that it had. When the driver launches a task there, at 11
-/// s, the node knows of no such connection and resets it. So the driver gives the executor no more tasks, and would take it
-/// for lost 5 s later; the other three tasks cannot have its blocks, hear that it does not live, and say so when their
-/// executors have read Spark's messages, after 0.5 s. 0.2 s later its map task runs again for a second; then four tasks of a second on three cores are two. By then the Master has not dropped
-/// the old Worker, and the new one has no executor.
+/// s, the node knows of no such connection and resets it. So the driver gives the executor no more tasks, and would
+/// take it for lost 5 s later; the other three tasks cannot have its blocks, hear that it does not live, and say so
+/// when their executors have read Spark's messages, after 0.5 s. 0.2 s later its map task runs again for a second; then
+/// four tasks of a second on three cores are two. By then the Master has not dropped the old Worker, and the new one
+/// has no executor.
 #[test]
 fn shuffle_files_do_not_come_back() {
     let stages = "pause = [\"0 s\", \"10 s\"]\n[[spark.stage]]\nname = \"map\"\ntasks = 4\nwork = \"1 s\"\n\

@@ -203,9 +203,9 @@ impl Fluid {
     /// Links of these capacities, in units per second. Rates are to a part `precision`: what a link does for flows
     /// changes only when it should by more than that, so no link carries more or less by more than that part of it.
     pub fn new(capacities: impl IntoIterator<Item = f64>, precision: f64) -> Self {
-        let link = |capacity: f64| Link { capacity, room: capacity, ..Link::default() };
-        let mut links: Vec<Link> = capacities.into_iter().map(link).collect();
-        links.extend((0..links.len()).map(|number| link(links[number].capacity)).collect::<Vec<_>>());
+        let capacities: Vec<f64> = capacities.into_iter().collect();
+        let link = |capacity: &f64| Link { capacity: *capacity, room: *capacity, ..Link::default() };
+        let links: Vec<Link> = capacities.iter().chain(&capacities).map(link).collect();
         let mut groups = Vec::new();
         groups.resize_with(2 * links.len(), Group::default);
         Self {

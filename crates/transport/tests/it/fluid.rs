@@ -100,6 +100,21 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..80)
 }
 
+/// A path over links that there are, each once.
+fn hops(path: Vec<(u32, u32, bool)>, links: u32) -> Vec<Hop> {
+    let hop = |(link, weight, ahead)| Hop { link: link % links, weight, ahead };
+    let mut path: Vec<Hop> = path.into_iter().map(hop).collect();
+    path.sort();
+    path.dedup_by_key(|hop| hop.link);
+    path
+}
+
+fn begin(fluid: &mut Fluid, now: f64, path: Vec<Hop>, cap: Option<f64>, amount: f64) -> Plain {
+    let cap = cap.unwrap_or(f64::INFINITY);
+    let id = Some(fluid.start(now, &path, cap, amount));
+    Plain { path, cap, left: amount, rate: 0.0, id }
+}
+
 fn close(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-6 * a.abs().max(b.abs()).max(1e-6)
 }
@@ -157,13 +172,7 @@ proptest! {
         for step in steps {
             match step {
                 Step::Start(path, cap, amount) => {
-                    let hop = |(link, weight, ahead)| Hop { link: link % links, weight, ahead };
-                    let mut path: Vec<Hop> = path.into_iter().map(hop).collect();
-                    path.sort();
-                    path.dedup_by_key(|hop| hop.link);
-                    let cap = cap.unwrap_or(f64::INFINITY);
-                    let id = Some(fluid.start(now, &path, cap, amount));
-                    flows.push(Plain { path, cap, left: amount, rate: 0.0, id });
+                    flows.push(begin(&mut fluid, now, hops(path, links), cap, amount));
                 }
                 Step::Stop(place) if !flows.is_empty() => {
                     let flow = flows.remove(place % flows.len());
@@ -202,7 +211,7 @@ proptest! {
     /// of it to that part, and to twice of it where flows know to that part what is ahead of them.
     #[test]
     fn rates_are_fair_to_the_precision_that_was_asked_for(
-        capacities in prop::collection::vec(100.0..500.0_f64, 2..12),
+        mut capacities in prop::collection::vec(100.0..500.0_f64, 2..12),
         steps in steps(),
     ) {
         let precision = 1e-3;
@@ -211,19 +220,19 @@ proptest! {
         for step in steps {
             match step {
                 Step::Start(path, cap, amount) => {
-                    let hop = |(link, weight, ahead)| Hop { link: link % links, weight, ahead };
-                    let mut path: Vec<Hop> = path.into_iter().map(hop).collect();
-                    path.sort();
-                    path.dedup_by_key(|hop| hop.link);
-                    let cap = cap.unwrap_or(f64::INFINITY);
-                    let id = Some(fluid.start(now, &path, cap, amount * 1e6));
-                    flows.push(Plain { path, cap, left: 0.0, rate: 0.0, id });
+                    // None ends.
+                    flows.push(begin(&mut fluid, now, hops(path, links), cap, amount * 1e6));
                 }
                 Step::Stop(place) if !flows.is_empty() => {
                     let flow: Plain = flows.remove(place % flows.len());
                     flow.id.and_then(|id| fluid.stop(now, id));
                 }
-                Step::Stop(_) | Step::Capacity(..) => {}
+                Step::Stop(_) => {}
+                Step::Capacity(link, capacity) => {
+                    let link = link % links;
+                    capacities[link as usize] = capacity;
+                    fluid.set_capacity(link, capacity);
+                }
                 Step::Wait(wait) => now += wait,
             }
             fluid.settle(now);
