@@ -28,6 +28,8 @@ pub struct Scale {
     pub units: &'static [(&'static str, u64)],
     /// So many of them, from the first, are also written.
     pub written: usize,
+    /// The unit that zero is written in: the plain one, as people do.
+    pub zero: &'static str,
 }
 
 /// A number with a unit.
@@ -40,11 +42,11 @@ pub trait Quantity: FromStr<Err = ParseError> + fmt::Display + Copy + PartialOrd
     /// same value.
     fn exact(self) -> String {
         let value = self.base();
-        let (name, factor) = Self::SCALE.units[..Self::SCALE.written]
+        let largest = Self::SCALE.units[..Self::SCALE.written]
             .iter()
             .filter(|(_, factor)| value >= *factor && value.is_multiple_of(*factor))
-            .max_by_key(|(_, factor)| *factor)
-            .unwrap_or(&Self::SCALE.units[0]);
+            .max_by_key(|(_, factor)| *factor);
+        let (name, factor) = largest.unwrap_or(&(Self::SCALE.zero, 1));
         format!("{} {name}", value / factor)
     }
 }
@@ -92,6 +94,7 @@ const TIME: Scale = Scale {
         ("d", 86_400_000_000_000_000),
     ],
     written: 8,
+    zero: "s",
 };
 
 const BYTES: Scale = Scale {
@@ -109,6 +112,7 @@ const BYTES: Scale = Scale {
         ("TiB", 1 << 40),
     ],
     written: 9,
+    zero: "B",
 };
 
 const RATE: Scale = Scale {
@@ -125,6 +129,7 @@ const RATE: Scale = Scale {
         ("GB/s", 8_000_000_000),
     ],
     written: 4,
+    zero: "bit/s",
 };
 
 const DISTANCE: Scale = Scale {
@@ -132,6 +137,7 @@ const DISTANCE: Scale = Scale {
     example: "100 m",
     units: &[("um", 1), ("mm", 1_000), ("cm", 10_000), ("m", 1_000_000), ("km", 1_000_000_000)],
     written: 5,
+    zero: "m",
 };
 
 const SPEED: Scale = Scale {
@@ -139,6 +145,7 @@ const SPEED: Scale = Scale {
     example: "1.5 m/s",
     units: &[("um/s", 1), ("mm/s", 1_000), ("m/s", 1_000_000), ("km/s", 1_000_000_000)],
     written: 4,
+    zero: "m/s",
 };
 
 const FREQUENCY: Scale = Scale {
@@ -146,6 +153,7 @@ const FREQUENCY: Scale = Scale {
     example: "2437 MHz",
     units: &[("Hz", 1), ("kHz", 1_000), ("MHz", 1_000_000), ("GHz", 1_000_000_000)],
     written: 4,
+    zero: "Hz",
 };
 
 const POWER: Scale = Scale {
@@ -153,6 +161,7 @@ const POWER: Scale = Scale {
     example: "7.97 W",
     units: &[("nW", 1), ("uW", 1_000), ("mW", 1_000_000), ("W", 1_000_000_000), ("kW", 1_000_000_000_000)],
     written: 5,
+    zero: "W",
 };
 
 const ENERGY: Scale = Scale {
@@ -169,6 +178,7 @@ const ENERGY: Scale = Scale {
         ("kWh", 3_600_000_000_000_000),
     ],
     written: 5,
+    zero: "J",
 };
 
 impl Scale {

@@ -1,12 +1,14 @@
 //! Printing quantities with a unit a person would choose; what is printed parses back to a value within rounding.
 
-use crate::{BitRate, Bytes, Distance, Energy, Frequency, Power, Speed, Time};
+use crate::{BitRate, Bytes, Distance, Energy, Frequency, Power, Quantity, Speed, Time};
 use std::fmt;
 
-/// Writes `value` in the largest unit that leaves at least 1, with up to `precision` (default 3) decimals and no
+/// Writes a quantity in the largest unit that leaves at least 1, with up to `precision` (default 3) decimals and no
 /// trailing zeros.
-fn write_scaled(f: &mut fmt::Formatter<'_>, value: u64, units: &[(&str, u64)]) -> fmt::Result {
-    let (name, factor) = units.iter().rev().find(|(_, factor)| value >= *factor).unwrap_or(&units[0]);
+fn write_scaled<Q: Quantity>(f: &mut fmt::Formatter<'_>, quantity: Q, units: &[(&str, u64)]) -> fmt::Result {
+    let value = quantity.base();
+    let largest = units.iter().rev().find(|(_, factor)| value >= *factor);
+    let (name, factor) = largest.unwrap_or(&(Q::SCALE.zero, 1));
     let number = format!("{:.*}", f.precision().unwrap_or(3), value as f64 / *factor as f64);
     let number = if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.') } else { &number };
     pad(f, &format!("{number} {name}"))
@@ -29,28 +31,28 @@ impl fmt::Display for Time {
             return pad(f, "never");
         }
         let units = [("ps", 1), ("ns", 1_000), ("us", 1_000_000), ("ms", 1_000_000_000), ("s", 1_000_000_000_000)];
-        write_scaled(f, self.as_ps(), &units)
+        write_scaled(f, *self, &units)
     }
 }
 
 macro_rules! display {
-    ($($t:ident $base:ident $units:expr;)*) => {$(
+    ($($t:ident $units:expr;)*) => {$(
         impl fmt::Display for $t {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write_scaled(f, self.$base(), &$units)
+                write_scaled(f, *self, &$units)
             }
         }
     )*};
 }
 
 display! {
-    Bytes get [("B", 1), ("KB", 1_000), ("MB", 1_000_000), ("GB", 1_000_000_000), ("TB", 1_000_000_000_000)];
-    BitRate as_bps [("bit/s", 1), ("Kbit/s", 1_000), ("Mbit/s", 1_000_000), ("Gbit/s", 1_000_000_000)];
-    Distance as_um [("um", 1), ("mm", 1_000), ("m", 1_000_000), ("km", 1_000_000_000)];
-    Speed as_um_per_s [("um/s", 1), ("mm/s", 1_000), ("m/s", 1_000_000), ("km/s", 1_000_000_000)];
-    Frequency as_hz [("Hz", 1), ("kHz", 1_000), ("MHz", 1_000_000), ("GHz", 1_000_000_000)];
-    Power as_nw [("nW", 1), ("uW", 1_000), ("mW", 1_000_000), ("W", 1_000_000_000), ("kW", 1_000_000_000_000)];
-    Energy as_nj [("nJ", 1), ("uJ", 1_000), ("mJ", 1_000_000), ("J", 1_000_000_000), ("kJ", 1_000_000_000_000)];
+    Bytes [("B", 1), ("KB", 1_000), ("MB", 1_000_000), ("GB", 1_000_000_000), ("TB", 1_000_000_000_000)];
+    BitRate [("bit/s", 1), ("Kbit/s", 1_000), ("Mbit/s", 1_000_000), ("Gbit/s", 1_000_000_000)];
+    Distance [("um", 1), ("mm", 1_000), ("m", 1_000_000), ("km", 1_000_000_000)];
+    Speed [("um/s", 1), ("mm/s", 1_000), ("m/s", 1_000_000), ("km/s", 1_000_000_000)];
+    Frequency [("Hz", 1), ("kHz", 1_000), ("MHz", 1_000_000), ("GHz", 1_000_000_000)];
+    Power [("nW", 1), ("uW", 1_000), ("mW", 1_000_000), ("W", 1_000_000_000), ("kW", 1_000_000_000_000)];
+    Energy [("nJ", 1), ("uJ", 1_000), ("mJ", 1_000_000), ("J", 1_000_000_000), ("kJ", 1_000_000_000_000)];
 }
 
 macro_rules! debug_as_display {

@@ -31,7 +31,7 @@ impl Extent<'_> {
 
     /// Its bounds in words.
     pub(super) fn text(&self) -> String {
-        let from = if self.from == Time::ZERO { "0 s".to_owned() } else { self.from.exact() };
+        let from = self.from.exact();
         match self.length {
             Some(length) => format!("from {from} to {}", self.from.saturating_add(length).exact()),
             None => format!("from {from} on"),

@@ -33,7 +33,7 @@ fn prints_with_a_unit_and_reads_back() {
     assert_eq!(Time::from_ps(1_234_567).to_string(), "1.235 us");
     assert_eq!(Bytes::from_mb(64).to_string(), "64 MB");
     assert_eq!(BitRate::from_mbps(2500).to_string(), "2.5 Gbit/s");
-    assert_eq!(format!("{:>10}", Time::ZERO), "      0 ps");
+    assert_eq!(format!("{:>10}", Time::ZERO), "       0 s");
     assert_eq!(
         format!("{:.1}|{:<9.0}|{:^8}", Time::from_us(1234), Bytes::new(1999), BitRate::from_gbps(1)),
         "1.2 ms|2 KB     |1 Gbit/s"
@@ -279,4 +279,21 @@ fn a_word_that_is_near_is_meant() {
     assert_eq!((nearest("xyrat", ["rat"]), nearest("xyzrat", ["at"])), (Some("rat"), None));
     assert_eq!(nearest("delay", ["delay-us"]), Some("delay-us"), "three edits, of the longer one's eight letters");
     assert_eq!(nearest("anything", []), None);
+}
+
+/// As a person would write it: "0 s", not "0 ps".
+#[test]
+fn zero_is_written_in_the_plain_unit() {
+    fn both<Q: Quantity>(zero: &str) {
+        let quantity = zero.parse::<Q>().unwrap_or_else(|error| panic!("{zero}: {error}"));
+        assert_eq!((quantity.base(), quantity.to_string(), quantity.exact()), (0, zero.to_owned(), zero.to_owned()));
+    }
+    both::<Time>("0 s");
+    both::<Bytes>("0 B");
+    both::<BitRate>("0 bit/s");
+    both::<Distance>("0 m");
+    both::<Speed>("0 m/s");
+    both::<Frequency>("0 Hz");
+    both::<Power>("0 W");
+    both::<Energy>("0 J");
 }
