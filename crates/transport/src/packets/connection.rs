@@ -128,10 +128,10 @@ impl Port {
     pub fn set_route(&mut self, route: Option<RouteId>) {
         self.route = route.unwrap_or(NOWHERE);
     }
-    /// Begins to serve a new connection.
-    pub fn renew(&mut self, deaf: bool, counted: bool) {
-        self.done = false;
-        self.deaf = deaf;
+    /// Begins to serve a new connection, at a node that is up or not.
+    pub fn renew(&mut self, up: bool, counted: bool) {
+        self.done = !up;
+        self.deaf = !up;
         self.counted = counted;
     }
     /// Makes everything of the old connection stale.

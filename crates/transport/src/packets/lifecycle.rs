@@ -19,24 +19,22 @@ impl PacketTransport {
     }
     /// [`Self::open`], from this port.
     pub(crate) fn open_from(&mut self, now: Time, open: &Open, from_port: u16, events: &mut EventQueue) -> Handle {
-        let (client_up, server_up) = (self.nodes[open.from as usize].up, self.nodes[open.to as usize].up);
         let (client_tcp, server_tcp) = (self.config_at(open.from, open.client), self.config_at(open.to, open.server));
-        let (config, own) = (self.shared(&server_tcp), Endpoint::connect_as(&self.shared(&client_tcp)));
-        let peer = if server_up { Endpoint::listen_as(&config) } else { Endpoint::connect_as(&config) };
+        let peer = Endpoint::listen_as(&self.shared(&server_tcp));
+        let own = Endpoint::connect_as(&self.shared(&client_tcp));
         let index = self.place(now, open, from_port, [own, peer]);
         let client = 2 * index.as_usize();
         let handle = Handle { index: index.0, generation: self.ports[client].generation };
-        if client_up {
+        if self.ports[client].done {
+            self.retire_if_done(now, client / 2);
+        } else {
             self.endpoints[client].open(now, &mut self.out);
             self.after_call(now, client, events);
-        } else {
-            self.ports[client].done = true;
-            self.retire_if_done(now, client / 2);
         }
         handle
     }
 
-    /// Gives a connection and its endpoints, client and server, a place.
+    /// Gives a connection and its endpoints, client and server, a place. An end on a node that is down is done.
     pub(super) fn place(
         &mut self,
         now: Time,
@@ -55,9 +53,12 @@ impl PacketTransport {
             self.endpoints[client + 1] = peer;
         }
         self.forget_looks(client);
-        self.ports[client].renew(!client_up, self.counted.covers(open.from, open.to));
-        self.ports[client + 1].renew(!server_up, self.counted.covers(open.to, open.from));
-        self.ports[client + 1].done = !server_up;
+        self.ports[client].renew(client_up, self.counted.covers(open.from, open.to));
+        self.ports[client + 1].renew(server_up, self.counted.covers(open.to, open.from));
+        if !server_up {
+            // A closed endpoint, which answers with resets when the node is up again.
+            self.endpoints[client + 1] = Endpoint::connect_as(self.endpoints[client + 1].config());
+        }
         self.find_routes(index);
         if let Some(classes) = &self.classes {
             let class = classes.of(open.owner, open.port);
