@@ -142,7 +142,7 @@ def compare(
 
 
 def estimate(scenario: Scenario | PathLike) -> Estimate:
-    """How long the jobs of a scenario take by closed forms, with bounds, in milliseconds of computation."""
+    """How long the jobs of a scenario take, with bounds, estimated without a simulation: in milliseconds."""
     return Estimate(_trunkline.estimate(_scenario(scenario)._inner))
 
 

@@ -278,7 +278,7 @@ class Study(_Document):
 
 
 class Estimate:
-    """How long jobs take, by closed forms: what `trunkline estimate --json` prints, byte for byte."""
+    """How long jobs take, by estimate: what `trunkline estimate --json` prints, byte for byte."""
 
     def __init__(self, text: str) -> None:
         self.json = text

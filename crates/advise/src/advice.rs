@@ -56,7 +56,7 @@ impl Verdict {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ScreenedBy {
-    /// The closed forms: it was not run.
+    /// The estimate: it was not run.
     Estimate,
     /// Runs at flow level.
     Flow,

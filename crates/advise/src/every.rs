@@ -16,9 +16,9 @@ pub struct RemedySet {
     pub set: Vec<String>,
     /// The scenario with it.
     pub scenario: Scenario,
-    /// The part of the time that it saves by the closed forms; none for pairs, and where there is no estimate.
+    /// The part of the time that it saves by the estimate; none for pairs, and where there is no estimate.
     pub estimate: Option<f64>,
-    /// Whether the closed forms speak against it so clearly that a search does not try it.
+    /// Whether the estimate speaks against it so clearly that a search does not try it.
     pub dropped: bool,
     /// Whether flow level models what it changes.
     pub modelled: bool,

@@ -1,4 +1,4 @@
-//! What is known of remedies without runs at the scenario's own level: closed forms screen, flow level ranks.
+//! What is known of remedies without runs at the scenario's own level: estimates screen, flow level ranks.
 //!
 //! A remedy whose estimate is longer by more than [`OVERRUN`] is dropped. Flow level judges what it models, and where it
 //! is to be believed: its mean time of the scenario as it is is within [`BELIEVED`] of that at the scenario's own
@@ -34,7 +34,7 @@ const PAIRED_BY_FLOW: usize = 8;
 /// What is known of remedies without runs at the scenario's own level.
 #[derive(Debug, Default)]
 pub(crate) struct Foreknown {
-    /// The part of the time that a single saves by the closed forms; nothing where there is none.
+    /// The part of the time that a single saves by the estimate; nothing where there is none.
     pub estimates: BTreeMap<usize, f64>,
     /// Sets that have a scenario at flow level and set what it models.
     judgeable: BTreeSet<usize>,
@@ -99,7 +99,7 @@ impl Search {
         keys(&set.assignments()).all(is_modelled) && set.scenario(&self.base, &self.variations[0], Level::Flow).is_ok()
     }
 
-    /// Whether the closed forms speak against a single so clearly that it is not tried.
+    /// Whether the estimate speaks against a single so clearly that it is not tried.
     pub(crate) fn is_dropped(&self, candidate: usize) -> bool {
         self.foreknown.estimates.get(&candidate).is_some_and(|saving| *saving < -OVERRUN)
     }
@@ -174,7 +174,7 @@ impl Search {
         (0..seeds).map(move |seed| Ask { candidate, variation: 0, seed: first + seed, level: Level::Flow })
     }
 
-    /// Singles that neither closed forms nor flow level judge; those that gain most by flow level first.
+    /// Singles that neither the estimate nor flow level judges; those that gain most by flow level first.
     pub(crate) fn unjudged(&self) -> Vec<usize> {
         let all = self.singles.iter().map(|single| single.candidate);
         let unjudged = all.filter(|candidate| !self.is_dropped(*candidate) && !self.is_judged(*candidate));

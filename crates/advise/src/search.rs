@@ -1,7 +1,7 @@
 //! The search for remedies that help, as a state machine: it asks for runs and takes their outcomes.
 //!
 //! 1. The scenario as it is runs with all seeds, and with one more, the first of the screen's; at flow level as well.
-//! 2. The closed forms of `estimate`, then runs at flow level, screen every setting of every remedy whose conditions
+//! 2. The estimates of `estimate`, then runs at flow level, screen every setting of every remedy whose conditions
 //!    hold ([`crate::screen`]). What flow level cannot judge runs at the scenario's own level with the screen's seed.
 //! 3. The best setting of each remedy that gained there is confirmed with all seeds. Those were not looked at before, so
 //!    choosing the best on the screen does not flatter it.

@@ -1,4 +1,4 @@
-//! How long a job takes, from closed forms, in milliseconds of computation.
+//! How long a job takes, estimated without a simulation, in milliseconds of computation.
 //!
 //! A job is three stages: its maps, what of the shuffle is left after the last map, and the reduces. Each has a lower
 //! and an upper bound after ARIA (Verma, Cherkasova and Campbell, HP Labs HPL-2011-58): `n` tasks of mean length on `k`
@@ -73,7 +73,7 @@ impl JobEstimate {
     }
 }
 
-/// Why there is no closed form for a scenario.
+/// Why there is no estimate of a scenario.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("no estimate of {what}: {why}")]
 pub struct Unable {
@@ -90,29 +90,29 @@ fn unable<T>(what: &str, why: &str) -> Result<T, Unable> {
 /// Estimates the jobs of a scenario, each as if it were alone.
 pub fn estimate(scenario: &Scenario) -> Result<Vec<JobEstimate>, Unable> {
     if scenario.job.is_empty() {
-        return unable("a scenario without jobs", "it has closed forms for jobs of MapReduce only");
+        return unable("a scenario without jobs", "only jobs of MapReduce are estimated");
     }
     if scenario.job.len() > 1 {
-        return unable("several jobs", "what they take from each other has no closed form here; simulate them");
+        return unable("several jobs", "what they take from each other is not estimated; simulate them");
     }
     if scenario.network.topology == TopologyKind::Wifi {
-        return unable("network.topology = \"wifi\"", "the air has no closed form here; simulate it");
+        return unable("network.topology = \"wifi\"", "the air is not estimated; simulate it");
     }
     if !scenario.traffic.is_empty() {
-        return unable("traffic beside a job", "what it leaves of the links has no closed form here; simulate it");
+        return unable("traffic beside a job", "what it leaves of the links is not estimated; simulate it");
     }
     if !scenario.faults.is_empty() {
-        return unable("faults", "what is lost and done again has no closed form here; simulate it");
+        return unable("faults", "what is lost and done again is not estimated; simulate it");
     }
     if scenario.hdfs.erasure_coding.is_some() {
-        return unable("hdfs.erasure-coding", "rows that come from many nodes have no closed form here; simulate it");
+        return unable("hdfs.erasure-coding", "rows that come from many nodes are not estimated; simulate it");
     }
     if scenario.hdfs.placement.kind == PlacementKind::ByKey {
-        let why = "what reducers that follow their data leave to the network has no closed form here; simulate it";
+        let why = "what reducers that follow their data leave to the network is not estimated; simulate it";
         return unable("hdfs.placement.kind = \"by-key\"", why);
     }
     if scenario.object_store.is_some() {
-        return unable("object-store", "requests and committers have no closed form here; simulate it");
+        return unable("object-store", "requests and committers are not estimated; simulate it");
     }
     let config = sim::hadoop_config(scenario);
     let cluster = Cluster::new(scenario, &config);

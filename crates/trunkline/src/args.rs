@@ -39,7 +39,7 @@ A call of several runs that is interrupted, or that cannot write, keeps the fini
   trunkline compare terasort.toml --fidelity packet,flow
   trunkline compare a.toml b.toml c.toml --set mapreduce.reducers=8")]
     Compare(Compare),
-    /// Say how long a job takes from closed forms, with bounds, in milliseconds
+    /// Estimate how long a job takes, with bounds, without simulating it: in milliseconds
     #[command(after_help = "Examples:
   trunkline estimate scenarios/terasort.toml
   trunkline estimate scenarios/terasort.toml --set network.rate='100 Mbit/s' --simulate")]

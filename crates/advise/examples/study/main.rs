@@ -2,7 +2,7 @@
 //! `cargo run --release -p advise --example study [regret | ranking | levels] [SCENARIO]`.
 //!
 //! - `regret`: what is advised beside the best of all sets of one and of two remedies, found by trying all.
-//! - `ranking`: the order of remedies by flow level and by closed forms beside that by packets.
+//! - `ranking`: the order of remedies by flow level and by estimate beside that by packets.
 //! - `levels`: the times of the scenarios that ship, by packets and at flow level.
 
 mod levels;

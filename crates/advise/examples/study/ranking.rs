@@ -1,4 +1,4 @@
-//! The order of remedies by flow level and by closed forms beside that by packets, by Kendall's tau.
+//! The order of remedies by flow level and by estimate beside that by packets, by Kendall's tau.
 //!
 //! A remedy stands for its setting that flow level finds best. A pair of remedies whose times by packets differ by less
 //! than a hundredth of the scenario's, or by less than the 95 % interval of the differences seed by seed, is a tie and

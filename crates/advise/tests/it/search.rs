@@ -274,7 +274,7 @@ fn a_pair_of_remedies_that_lose_alone_is_found() {
     assert_eq!(advice.best.expect("the pair helps").ids, ["a", "b"]);
 }
 
-/// A network of a hundredth of the rate: closed forms need no run to say that it is slower.
+/// A network of a hundredth of the rate: the estimate needs no run to say that it is slower.
 #[test]
 fn closed_forms_drop_what_is_clearly_longer() {
     let remedies = [remedy("slow", "network.rate=10 Mbit/s", ""), remedy("a", "mapreduce.sort-factor=64", "")].concat();

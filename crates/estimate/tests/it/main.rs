@@ -74,7 +74,7 @@ fn cases(seed: u64, count: usize, seeds: u64) -> Vec<Case> {
     let mut drawn = Drawn(seed);
     let case = |_| {
         let mut scenario = scenario(&drawn.scenario());
-        let estimate = estimate::estimate(&scenario).expect("it has a closed form").remove(0);
+        let estimate = estimate::estimate(&scenario).expect("it has an estimate").remove(0);
         let first = scenario.run.seed;
         let run = |seed| {
             scenario.run.seed = seed;
@@ -157,7 +157,7 @@ fn reducers_that_are_asked_for_a_few_at_a_time_share_nodes() {
              '{heartbeat}' }}\njob = [{{ workload = 'terasort', input = '{megabytes} MB' }}]"
         );
         let mut scenario = scenario(&text);
-        let mean = estimate::estimate(&scenario).expect("a closed form")[0].total().mean;
+        let mean = estimate::estimate(&scenario).expect("an estimate")[0].total().mean;
         let time = mean_of_ten(&mut scenario, simulated);
         assert!(is_near(mean, time), "{reducers} reducers, {heartbeat}: {mean} s beside {time} s");
     }
@@ -172,7 +172,7 @@ fn reducers_that_are_asked_for_two_at_a_time_share_nodes() {
                 reducers = 12, slowstart = 0.05, speculative = false }\njob = [{ workload = 'terasort', input = '4500 \
                 MB' }]";
     let mut scenario = scenario(text);
-    let job = estimate::estimate(&scenario).expect("a closed form").remove(0);
+    let job = estimate::estimate(&scenario).expect("an estimate").remove(0);
     let mean = job.maps.plus(job.shuffle).mean;
     let time = mean_of_ten(&mut scenario, |scenario| {
         let result = sim::run(scenario, &mut |_| ControlFlow::Continue(())).expect("it runs");
@@ -196,7 +196,7 @@ fn copies_of_maps_that_read_from_afar_slow_them_down() {
              2, slowstart = 1.0, speculative = {speculative} }}\njob = [{{ workload = 'grep', input = '1280 MB' }}]"
         );
         let mut scenario = scenario(&text);
-        let mean = estimate::estimate(&scenario).expect("a closed form")[0].total().mean;
+        let mean = estimate::estimate(&scenario).expect("an estimate")[0].total().mean;
         let time = mean_of_ten(&mut scenario, simulated);
         assert!(is_near(mean, time), "copies {speculative}: {mean} s beside {time} s");
         [mean, time]
@@ -212,7 +212,7 @@ fn copies_of_maps_that_read_from_afar_slow_them_down() {
 fn maps_take_at_least_their_work() {
     let text = "cluster.workers = 4\nnode = { cores = 1, memory = '4 GiB' }\nhdfs = { block = '64 MiB', replication = 3 }\n\
                 mapreduce.reducers = 4\njob = [{ workload = 'terasort', input = '805306368 B' }]";
-    let job = estimate::estimate(&scenario(text)).expect("a closed form").remove(0);
+    let job = estimate::estimate(&scenario(text)).expect("an estimate").remove(0);
     // 1.2 s in maps, sort 671,089 x 19.36 x 40 ns = 0.52 s, spill 0.56 s: 3.7 s each, eleven on three nodes.
     let work = 3.0 * (1.208 + 0.519 + 0.558 + 1.44);
     assert!(
