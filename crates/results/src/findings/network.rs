@@ -87,25 +87,67 @@ pub fn shuffle(view: &JobView<'_>) -> Option<Finding> {
         (time > Time::from_ms(5)).then(|| words.replace("{}", &seconds(time)))
     });
     let worst = view.reduces.iter().max_by_key(|task| (view.on_path(task.row), std::cmp::Reverse(task.row)))?;
+    let start = start_of_reducers(view);
+    let (property, key) = if start.is_some() {
+        (
+            "mapreduce.map.output.compress, mapreduce.job.reduce.slowstart.completedmaps",
+            "network.rate, job.combiner, mapreduce.slowstart",
+        )
+    } else {
+        ("mapreduce.map.output.compress", "network.rate, job.combiner")
+    };
+    let (seen, advice) = start.unwrap_or_default();
     let texts = Texts {
         summary: format!("Reducers fetch for {} after the last map, and work {}, in the mean.", seconds(shuffle), {
             seconds(work)
         }),
         evidence: format!(
-            "{:.1} crossed the network; on the longest chain {}{place}",
+            "{:.1} crossed the network; on the longest chain {}{place}{seen}",
             view.job.bytes.shuffle_remote,
             parts.collect::<Vec<_>>().join(", "),
         ),
         advice: format!(
-            "Less to move (a combiner, compressed map output), a faster link there, or reducers that start earlier. At \
-             most {} less.",
+            "Less to move (a combiner, compressed map output), or a faster link there: at most {} less.{advice}",
             seconds(cost)
         ),
-        property: "mapreduce.map.output.compress, mapreduce.job.reduce.slowstart.completedmaps",
-        key: "network.rate, job.combiner, mapreduce.slowstart",
+        property,
+        key,
     };
     let found = view.finding(Rule::Shuffle, most, cost, texts)?;
     Some(Finding { attempt: Some(worst.row), ..found })
+}
+
+/// What speaks for another start of the reducers, and what to do about it; nothing where the run does not say it.
+fn start_of_reducers(view: &JobView<'_>) -> Option<(String, &'static str)> {
+    let reduces = view.attempts.iter().map(|row| view.attempt(*row)).filter(|attempt| attempt.kind == TaskKind::Reduce);
+    let first: Vec<_> = reduces.filter(|attempt| attempt.attempt == 0).collect();
+    if view.is_yarn() {
+        // Maps and reducers share containers: reducers that start early go where maps leave room, and then share a link.
+        // So nobody knows of late ones whether an earlier start would overlap or crowd them.
+        let mut early: BTreeMap<u32, usize> = BTreeMap::new();
+        for attempt in first.iter().filter(|attempt| attempt.start < view.maps_done) {
+            *early.entry(attempt.node).or_default() += 1;
+        }
+        let (node, most) = early.into_iter().max_by_key(|(node, count)| (*count, std::cmp::Reverse(*node)))?;
+        let share = first.len().div_ceil(view.workers() as usize);
+        (most > share).then(|| {
+            let node = view.node(node);
+            let seen = format!("; {most} of {} began on {node} while maps ran", many(first.len(), "reducer"));
+            (seen, " Reducers that start once the maps are done spread over the nodes.")
+        })
+    } else {
+        // Slots of their own are free while the maps run, unless there are more reducers than slots.
+        let waits = view.reduces.iter().flat_map(|reduce| {
+            let from = reduce.attempt.start.min(view.maps_done);
+            view.maps.iter().map(move |map| from.saturating_sub(map.attempt.finish))
+        });
+        let wait = mean(waits);
+        let long = wait.as_secs_f64() >= Severity::SHARES[0] * view.length.as_secs_f64();
+        (long && first.len() <= view.slots(TaskKind::Reduce) as usize).then(|| {
+            let seen = format!("; map outputs waited {} for reducers, in the mean", seconds(wait));
+            (seen, " Reducers that start earlier fetch while maps run.")
+        })
+    }
 }
 
 /// Time lost to retransmission timeouts.

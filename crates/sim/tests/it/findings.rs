@@ -211,6 +211,43 @@ fn a_slow_link_is_where_the_shuffle_waits() {
     assert!(finding.evidence.contains("the 50 Mbit/s link"), "{}", finding.evidence);
 }
 
+/// Mean length over seeds, and what the rule for the shuffle says in each.
+fn shuffles(text: &str, assignments: &[&str]) -> (f64, Vec<String>) {
+    let seeds = 1..=4;
+    let count = seeds.clone().count() as f64;
+    let runs = seeds.map(|seed| {
+        let mut assignments: Vec<String> = assignments.iter().map(ToString::to_string).collect();
+        assignments.extend([format!("run.seed={seed}"), "run.fidelity=\"flow\"".to_owned()]);
+        let scenario = sim::parse("test.toml", text, &assignments).unwrap_or_else(|error| panic!("{error:?}"));
+        sim::run(&scenario, &mut |_| ControlFlow::Continue(())).unwrap_or_else(|error| panic!("{error}"))
+    });
+    let runs: Vec<RunResult> = runs.collect();
+    let said = |result: &RunResult| found(result, Rule::Shuffle).map_or_else(String::new, |found| found.advice.clone());
+    (runs.iter().map(|result| length(result).as_secs_f64()).sum::<f64>() / count, runs.iter().map(said).collect())
+}
+
+/// What is said of the start of reducers comes true when it is done, and is not said of what that makes worse.
+#[test]
+fn another_start_of_reducers_is_advised_where_it_helps() {
+    const LATER: &str = "once the maps are done";
+    const EARLIER: &str = "start earlier";
+    let says = |said: &[String], words: &str| said.iter().filter(|advice| advice.contains(words)).count();
+    // Containers that maps leave: two of four reducers on one of four nodes. Later there is one on each.
+    let wordcount = include_str!("../../../../scenarios/wordcount-10mbit.toml");
+    let (early, said) = shuffles(wordcount, &["mapreduce.slowstart=0.05"]);
+    assert_eq!((says(&said, LATER), says(&said, EARLIER)), (4, 0), "{said:#?}");
+    let (late, said) = shuffles(wordcount, &["mapreduce.slowstart=1.0"]);
+    assert_eq!((says(&said, LATER), says(&said, EARLIER)), (0, 0), "{said:#?}");
+    assert!(late < 0.8 * early, "{late} s, {early} s");
+    // Slots of their own: one on each node at any time.
+    let slots = ["cluster.generation=\"hadoop1\"", "network.rate=\"200 Mbit/s\"", "job.input=\"10 GB\""];
+    let (late, said) = shuffles(TERASORT, &[&slots[..], &["mapreduce.slowstart=1.0"]].concat());
+    assert_eq!((says(&said, LATER), says(&said, EARLIER)), (0, 4), "{said:#?}");
+    let (early, said) = shuffles(TERASORT, &[&slots[..], &["mapreduce.slowstart=0.05"]].concat());
+    assert_eq!((says(&said, LATER), says(&said, EARLIER)), (0, 0), "{said:#?}");
+    assert!(early < 0.8 * late, "{early} s, {late} s");
+}
+
 #[test]
 fn lost_packets_show_as_timeouts_of_tcp() {
     tells(Rule::TcpTimeouts, &["network.loss=0.05", "network.rate=\"100 Mbit/s\""], &["network.rate=\"100 Mbit/s\""]);
