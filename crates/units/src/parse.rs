@@ -184,6 +184,9 @@ const ENERGY: Scale = Scale {
 impl Scale {
     fn parse(&self, text: &str) -> Result<u64, ParseError> {
         let trimmed = text.trim();
+        if trimmed.is_empty() {
+            return Err(self.error("it is empty"));
+        }
         let split = trimmed
             .find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '_' | '-' | '+')))
             .unwrap_or(trimmed.len());
@@ -201,7 +204,7 @@ impl Scale {
             let known = |name: &&str| Some(*name) == usual.as_deref();
             let hint = (self.units.iter().map(|(name, _)| *name).find(known))
                 .or_else(|| nearest(unit, self.units.iter().map(|(name, _)| *name)))
-                .map_or_else(String::new, |near| format!(", did you mean `{near}`?"));
+                .map_or_else(String::new, |near| format!(" (did you mean `{near}`?)"));
             return Err(self.error(&format!("`{unit}` is not a unit of a {}{hint}", self.noun)));
         };
         // Whole numbers stay exact; fractions go through f64.

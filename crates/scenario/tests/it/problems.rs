@@ -12,7 +12,7 @@ fn what_is_wrong_is_said_with_its_place() {
         ("[hdfs]\nreplication = 5\n[job]", "2:15", "5 replicas of each block do not fit on 4 workers"),
         ("[hdfs]\nblock = \"0 MB\"\n[job]", "2:9", "\"0 MB\" is out of range: from 512 B to 1 TiB"),
         ("[hdfs]\nblock = 64\n[job]", "2:9", "this number has no unit"),
-        ("[hdfs]\nblock = \"64 Mb\"\n[job]", "2:9", "`Mb` is not a unit of a size, did you mean `MB`?"),
+        ("[hdfs]\nblock = \"64 Mb\"\n[job]", "2:9", "`Mb` is not a unit of a size (did you mean `MB`?)"),
         ("[mapreduce]\nmap-slots = 0\n[job]", "2:13", "0 is out of range"),
         ("[network]\nrate = \"-10 Mbit/s\"\n[job]", "2:8", "negative"),
         ("[network]\nrate = \"10 Mbits\"\n[job]", "2:8", "did you mean `Mbit/s`"),

@@ -73,7 +73,7 @@ fn what_is_wrong_is_said_with_its_place_before_anything_runs() {
         ("[sweep]\nnetwrk.rate = [\"1 Mbit/s\"]\n", "it has no `netwrk`; did you mean `network`?"),
         (
             "[sweep]\nnetwork.rate = [\"1 Mbps\"]\n",
-            "s.toml:3:17: `Mbps` is not a unit of a rate, did you mean `Mbit/s`?",
+            "s.toml:3:17: `Mbps` is not a unit of a rate (did you mean `Mbit/s`?)",
         ),
         ("[sweep]\nnetwork.rate = \"1 Mbit/s\"\n", "write `rate = [\"1 Mbit/s\"]`, or put it into `set`"),
         ("[sweep]\nnetwork.rate = []\n", "at least one value"),
