@@ -17,8 +17,15 @@ pub fn of(advice: &Advice, screen: &Screen) -> String {
     };
     let helps: Vec<&RemedyAdvice> = of(Verdict::Helps, false).collect();
     if helps.is_empty() {
-        let cut = if advice.complete { "" } else { ", as far as it was tried" };
-        let _ = writeln!(text, "\n{}", screen.good(&format!("nothing to gain is shown{cut}: leave it as it is")));
+        let tried = |remedy: &RemedyAdvice| !matches!(remedy.verdict, Verdict::Untried | Verdict::Unfit);
+        let line = if advice.complete {
+            screen.good("nothing to gain is shown: leave it as it is")
+        } else if advice.remedies.iter().any(tried) {
+            screen.doubtful("nothing to gain is shown so far: the time was up")
+        } else {
+            screen.doubtful("no remedy was tried to its end: the time was up")
+        };
+        let _ = writeln!(text, "\n{line}");
     } else {
         let _ = write!(text, "\n{}", table("what helps, on its own", &helps, advice));
     }

@@ -406,7 +406,7 @@ pub struct Import {
 
 /// A duration; a bare number is one of seconds.
 pub fn duration(text: &str) -> Result<Time, units::ParseError> {
-    if text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
+    if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
         format!("{text} s").parse()
     } else {
         text.parse()

@@ -25,7 +25,7 @@ pub fn man(args: &Man) -> Result<(), Failure> {
             let near = units::nearest(word, known.iter().copied());
             let near = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
             let there_are = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-            let name = command.get_bin_name().unwrap_or_default();
+            let name = command.get_bin_name().unwrap_or("trunkline");
             return Err(Failure::Input(format!("{name} has no command `{word}`; {near}there are: {there_are}")));
         };
         command = next;

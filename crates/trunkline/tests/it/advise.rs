@@ -45,6 +45,16 @@ fn the_answer_names_the_remedy_and_what_to_type() {
     assert_eq!(scratch.read("results/advise-incast/advice.json").as_bytes(), json.stdout);
 }
 
+/// The scenario runs as it is however short the time; what was not tried is not called of no use.
+#[test]
+fn without_time_nothing_is_advised() {
+    let scratch = Scratch::new("advise-no-time");
+    scratch.file("incast.toml", INCAST);
+    let text = printed(&scratch.trunkline(&["advise", "incast.toml", "--runs", "2", "--budget", "1 us"]));
+    assert!(text.contains("no remedy was tried to its end: the time was up"), "{text}");
+    assert!(text.contains("goes on from here") && !text.contains("leave it"), "{text}");
+}
+
 #[test]
 fn what_is_asked_wrongly_is_said_before_anything_runs() {
     let scratch = Scratch::new("advise-wrong");

@@ -483,6 +483,8 @@ fn schema_reference_man_and_completions_are_printed() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/scenario.md");
     assert_eq!(reference, fs::read_to_string(page).expect("docs/reference/scenario.md"));
     assert!(printed(&scratch.trunkline(&["man"])).contains(".TH trunkline"));
+    let unknown = said(&scratch.trunkline(&["man", "rum"]));
+    assert!(unknown.contains("trunkline has no command `rum`; did you mean `run`?"), "{unknown}");
     for shell in ["bash", "zsh", "fish"] {
         assert!(printed(&scratch.trunkline(&["completions", shell])).contains("pcap"), "{shell}");
     }

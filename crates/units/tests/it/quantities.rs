@@ -19,7 +19,9 @@ fn explains_what_is_wrong() {
     let message = |text: &str| text.parse::<BitRate>().unwrap_err().to_string();
     assert!(message("10 Mbits").contains("did you mean `Mbit/s`"), "{}", message("10 Mbits"));
     assert!(message("15 Gbps").contains("did you mean `Gbit/s`"), "{}", message("15 Gbps"));
-    assert!(message("15 kbps").starts_with("`kbps` is not a unit of a rate (did you mean `Kbit/s`?); a rate is written"));
+    assert!(
+        message("15 kbps").starts_with("`kbps` is not a unit of a rate (did you mean `Kbit/s`?); a rate is written")
+    );
     assert!(message(" ").starts_with("it is empty; a rate is written like"), "{}", message(" "));
     assert!(message("10").contains("has no unit"));
     assert!(message("-3 Mbit/s").contains("negative"));
