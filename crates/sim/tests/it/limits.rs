@@ -116,7 +116,7 @@ const NEEDS: &[Need] = &[
     need("tcp.vegas-alpha=10000", JOB, &["tcp.vegas-beta=10000"]),
     need("tcp.vegas-beta=0", JOB, &["tcp.vegas-alpha=0"]),
     need("tcp.hystart-delay-min=\"10 s\"", JOB, &["tcp.hystart-delay-max=10 s"]),
-    need("tcp.hystart-delay-max=\"0 ps\"", JOB, &["tcp.hystart-delay-min=0 s"]),
+    need("tcp.hystart-delay-max=\"0 s\"", JOB, &["tcp.hystart-delay-min=0 s"]),
     need("object-store.s3a.multipart-threshold=\"5 MiB\"", JOB, &["object-store.s3a.multipart-size=5 MiB", IN, OUT]),
     need("object-store.s3a.multipart-size=\"5 GiB\"", JOB, &["object-store.s3a.multipart-threshold=5 GiB", IN, OUT]),
     need("job.read-range", JOB, &[STORE, IN]),
@@ -172,7 +172,7 @@ const REFUSED: [(&str, &str); 7] = [
     ("mapreduce.map-memory=\"1 MiB\"", "a sort buffer of 1 MiB does not fit"),
     ("job.shares=0", "all shares are zero"),
     ("spark.stage.shares=0", "all shares are zero"),
-    ("traffic.stop=\"0 ps\"", "before it starts"),
+    ("traffic.stop=\"0 s\"", "before it starts"),
 ];
 
 /// A job on the object store.
