@@ -87,15 +87,16 @@ enum Step {
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
-    let weight = prop_oneof![
-        3 => Just((WHOLE, false)),
-        // Far less than what flows take ahead of others has several fair answers: a flow that gets more then takes more
-        // from those that make room for it.
-        1 => (WHOLE / 2..2 * WHOLE).prop_map(|weight| (weight, false)),
-        3 => (100..WHOLE / 16).prop_map(|weight| (weight, true)),
-    ];
-    let hop = (0_u32..12, weight).prop_map(|(link, (weight, ahead))| (link, weight, ahead));
-    let path = prop::collection::vec(hop, 1..6);
+    // A flow takes one part of its rate wherever it is ahead, and more than that elsewhere, once at the least. If it took
+    // less there, several answers would be fair: with more it would take more from those that make room for it.
+    let data = prop_oneof![3 => Just(WHOLE), 1 => WHOLE / 2..2 * WHOLE];
+    let hops = prop::collection::vec((0_u32..12, data, prop::bool::weighted(0.4)), 1..6);
+    let path = (hops, 100..WHOLE / 16).prop_map(|(hops, part)| {
+        let hop = |(place, (link, data, ahead))| {
+            if ahead && place > 0 { (link, part, true) } else { (link, data, false) }
+        };
+        hops.into_iter().enumerate().map(hop).collect::<Vec<_>>()
+    });
     let step = prop_oneof![
         5 => (path, prop::option::weighted(0.3, 0.5..200.0), 1.0..5_000.0).prop_map(|(p, c, a)| Step::Start(p, c, a)),
         1 => any::<prop::sample::Index>().prop_map(|index| Step::Stop(index.index(1_000))),
@@ -109,7 +110,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 fn hops(path: Vec<(u32, u32, bool)>, links: u32) -> Vec<Hop> {
     let hop = |(link, weight, ahead)| Hop { link: link % links, weight, ahead };
     let mut path: Vec<Hop> = path.into_iter().map(hop).collect();
-    path.sort();
+    path.sort_by_key(|hop| (hop.link, hop.ahead));
     path.dedup_by_key(|hop| hop.link);
     path
 }
@@ -322,10 +323,9 @@ fn a_shuffle_of_a_hundred_hosts_ends_as_in_simgrid() {
     }
 }
 
-/// Links that hold back thousands of flows tell them of what matters only: rates there are to 3 %, and they are settled
-/// however near each other the links are.
+/// Links that hold back thousands of flows, and of which each alone would hold back most of these, are right as well.
 #[test]
-fn busy_links_are_coarser() {
+fn busy_links_are_right() {
     const LINKS: u32 = 40;
     let capacities: Vec<f64> = (0..LINKS).map(|link| if link < 4 { 1e6 } else { 1e5 }).collect();
     let mut fluid = Fluid::new(capacities.clone(), PRECISION);
@@ -350,10 +350,10 @@ fn busy_links_are_coarser() {
             fill(&capacities, &mut flows);
             for flow in &flows {
                 let rate = flow.id.and_then(|id| fluid.rate(id)).expect("it flows");
-                assert!((rate / flow.rate - 1.0).abs() <= 0.06, "{rate} of {} at {step}", flow.rate);
+                assert!((rate / flow.rate - 1.0).abs() <= 1e-3, "{rate} of {} at {step}", flow.rate);
             }
             for (link, capacity) in (0..).zip(&capacities) {
-                assert!(fluid.load(link) <= capacity * 1.031, "{} on {link} at {step}", fluid.load(link));
+                assert!(fluid.load(link) <= capacity * 1.001, "{} on {link} at {step}", fluid.load(link));
             }
         }
     }

@@ -17,13 +17,6 @@ use std::collections::BinaryHeap;
 /// about the weight that those have there.
 const ROUNDS: u32 = 64;
 
-/// Flows are told what those leave that are ahead of them when it has changed by more than the precision of a link. A
-/// link that holds this many classes back tells them of changes twice as large, twice as many of changes five times as
-/// large, and so on up to the coarsest, which is what the acknowledgements of one stream at full rate take: each short
-/// message to a node that sends to thousands would have to be told to all of these, as it begins and as it ends.
-const MANY: f64 = 100.0;
-const COARSEST: f64 = 0.03;
-
 /// What is to be done until rates are right again.
 #[derive(Debug, Default)]
 pub(super) struct Work {
@@ -152,9 +145,7 @@ impl Fluid {
             let (taken, number) = (self.share(ahead), self.behind(ahead));
             let link = &mut self.links[number as usize];
             let room = (link.capacity - taken).max(LEAST * link.capacity);
-            let many = link.held.len() as f64 / MANY;
-            let tolerance = (self.precision * (1.0 + many * many)).min(COARSEST.max(self.precision));
-            if (room - link.room).abs() > tolerance * link.capacity {
+            if (room - link.room).abs() > self.precision * link.capacity {
                 link.room = room;
                 self.touch(number);
             }
