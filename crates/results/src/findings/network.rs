@@ -137,11 +137,20 @@ fn start_of_reducers(view: &JobView<'_>) -> Option<(String, &'static str)> {
         })
     } else {
         // Slots of their own are free while the maps run, unless there are more reducers than slots.
-        let waits = view.reduces.iter().flat_map(|reduce| {
+        let mut ends: Vec<Time> = view.maps.iter().map(|map| map.attempt.finish).collect();
+        ends.sort_unstable();
+        // Of the first so many maps to end, the sum of when they did: jobs have millions of pairs of map and reducer.
+        let sum = |sum: &mut f64, end: &Time| {
+            *sum += end.as_secs_f64();
+            Some(*sum)
+        };
+        let sums: Vec<f64> = std::iter::once(0.0).chain(ends.iter().scan(0.0, sum)).collect();
+        let wait = mean(view.reduces.iter().map(|reduce| {
             let from = reduce.attempt.start.min(view.maps_done);
-            view.maps.iter().map(move |map| from.saturating_sub(map.attempt.finish))
-        });
-        let wait = mean(waits);
+            let before = ends.partition_point(|end| *end < from);
+            let waited = from.as_secs_f64() * before as f64 - sums[before];
+            Time::from_secs_f64((waited / ends.len().max(1) as f64).max(0.0))
+        }));
         let long = wait.as_secs_f64() >= Severity::SHARES[0] * view.length.as_secs_f64();
         (long && first.len() <= view.slots(TaskKind::Reduce) as usize).then(|| {
             let seen = format!("; map outputs waited {} for reducers, in the mean", seconds(wait));
