@@ -34,7 +34,8 @@ pub struct Hop {
     /// What the flow takes of it as a part of its rate, in units of 1 / [`WHOLE`]; not zero.
     pub weight: u32,
     /// It takes this before those that are not ahead here, which share what is left. A link holds back flows that are
-    /// ahead only where these alone would take more than all of it.
+    /// ahead only where these alone would take more than all of it. A flow is to take less where it is ahead than where it
+    /// is not: otherwise several answers are fair, for with more it takes more from those that make room for it.
     pub ahead: bool,
 }
 
