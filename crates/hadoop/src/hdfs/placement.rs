@@ -36,11 +36,9 @@ pub fn choose(
             [] => writer
                 .filter(|node| free(*node))
                 .or_else(|| pick_in_rack(nodes, random, writer, free).or_else(|| pick(nodes, random, free))),
-            [first] => {
-                pick(nodes, random, |node| free(node) && !same_rack(*first, node)).or_else(|| pick(nodes, random, free))
-            }
+            [first] => pick_off_rack(nodes, random, *first, free).or_else(|| pick(nodes, random, free)),
             [first, second] if same_rack(*first, *second) => {
-                pick(nodes, random, |node| free(node) && !same_rack(*first, node)).or_else(|| pick(nodes, random, free))
+                pick_off_rack(nodes, random, *first, free).or_else(|| pick(nodes, random, free))
             }
             [_, second] => pick_in_rack(nodes, random, Some(*second), free).or_else(|| pick(nodes, random, free)),
             _ => pick(nodes, random, free),
@@ -103,6 +101,18 @@ fn pick_in_rack(
     let there = |node: NodeId| rack == Some(nodes.rack(node)) && property(node);
     let all = rack.map_or(&[][..], |rack| nodes.in_rack(rack)).iter().copied();
     try_some(nodes, random, &there).or_else(|| one_of(random, all.filter(|node| property(*node))))
+}
+/// A node with the property in another rack than that of a node, each with the same probability. Where there is one rack
+/// nobody need be looked at to know that there is none.
+fn pick_off_rack(
+    nodes: &Nodes,
+    random: &mut RandomStream,
+    other: NodeId,
+    property: impl Fn(NodeId) -> bool,
+) -> Option<NodeId> {
+    let off = |node: NodeId| nodes.rack(node) != nodes.rack(other) && property(node);
+    let all = (nodes.only_rack().is_none()).then(|| nodes.workers()).into_iter().flatten();
+    try_some(nodes, random, &off).or_else(|| one_of(random, all.filter(|node| off(*node))))
 }
 /// The first of eight nodes drawn that has the property.
 fn try_some(nodes: &Nodes, random: &mut RandomStream, property: &impl Fn(NodeId) -> bool) -> Option<NodeId> {
