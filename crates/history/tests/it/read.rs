@@ -165,8 +165,8 @@ fn sls_agrees_on_where_and_when_containers_ran() {
 
 #[test]
 fn a_history_cut_anywhere_is_an_error_at_the_cut_or_a_job_without_end() {
-    let whole = load("terasort-unshaped/job_1795217314114_0004.jhist");
-    let full = job("terasort-unshaped/job_1795217314114_0004.jhist");
+    let whole = load("grep-unshaped/job_1795217314114_0006.jhist");
+    let full = job("grep-unshaped/job_1795217314114_0006.jhist");
     let mut unfinished = 0;
     for cut in (0..whole.len()).step_by(7) {
         match read(&whole[..cut]) {
