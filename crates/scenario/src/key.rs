@@ -79,12 +79,7 @@ impl<S: Section> Key for S {
     }
 
     fn schema(_: Option<&()>) -> Json {
-        json!({
-            "type": "object",
-            "description": S::DOC.trim(),
-            "additionalProperties": false,
-            "properties": S::properties(),
-        })
+        table_schema(S::DOC, &S::properties())
     }
 
     fn describe(_: Option<&()>) -> String {
@@ -124,18 +119,57 @@ pub fn preset_base<S: Section, P: Key<Range = ()>>(tree: &Tree, problems: &mut P
 
 /// Says that a value is of the wrong kind.
 pub fn wrong_kind<T>(tree: &Tree, expected: &str, problems: &mut Problems) -> Option<T> {
-    problems.add(&tree.span, format!("this must be {expected}, and is {}", tree.value.noun()));
+    say_wrong_kind(tree, expected, problems);
     None
 }
 
-/// Writes the entry of a resolved table.
-pub fn entry(key: String, value: Option<Value>) -> Option<Entry> {
-    value.map(|value| Entry { key, key_span: Span::default(), tree: value.into() })
+fn say_wrong_kind(tree: &Tree, expected: &str, problems: &mut Problems) {
+    problems.add(&tree.span, format!("this must be {expected}, and is {}", tree.value.noun()));
+}
+
+// A thousand keys and words are declared below. What does not depend on their types is a function here, so that it is
+// compiled once, and not for each.
+
+fn table_schema(doc: &str, properties: &Map<String, Json>) -> Json {
+    json!({
+        "type": "object",
+        "description": doc.trim(),
+        "additionalProperties": false,
+        "properties": properties,
+    })
+}
+
+fn list_schema(one: &Json) -> Json {
+    json!({ "anyOf": [{ "type": "array", "items": one }, one] })
+}
+
+/// JSON Schema of a choice among words, each with its meaning.
+pub fn words_schema(words: &[(&str, &str)]) -> Json {
+    let words = words.iter().map(|(word, doc)| json!({ "const": word, "description": doc.trim() }));
+    json!({ "oneOf": words.collect::<Vec<_>>() })
+}
+
+/// Writes a key of a resolved table.
+pub fn push_entry(entries: &mut Vec<Entry>, field: &str, value: Option<Value>) {
+    let entry = |value: Value| Entry { key: key_name(field), key_span: Span::default(), tree: value.into() };
+    entries.extend(value.map(entry));
 }
 
 /// `[hdfs]`-style names from Rust's.
-pub fn key_name(field: &str) -> String {
+pub(crate) fn key_name(field: &str) -> String {
     field.trim_start_matches("r#").replace('_', "-")
+}
+
+/// The names of several.
+pub fn names_of_keys(fields: &[&str]) -> Vec<String> {
+    fields.iter().copied().map(key_name).collect()
+}
+
+/// Whether this is the name of a key, without a copy of it.
+pub fn is_key(name: &str, field: &str) -> bool {
+    let field = field.trim_start_matches("r#");
+    name.len() == field.len()
+        && name.bytes().zip(field.bytes()).all(|(name, field)| name == if field == b'_' { b'-' } else { field })
 }
 
 /// Declares a table of a scenario: for each key its meaning, type, default, and range where the type has one.
@@ -163,7 +197,7 @@ macro_rules! section {
             const DOC: &'static str = concat!($($doc),+);
 
             fn key_names() -> Vec<String> {
-                vec![$( $crate::key::key_name(stringify!($field)) ),*]
+                $crate::key::names_of_keys(&[$( stringify!($field) ),*])
             }
 
             fn overlay(
@@ -171,9 +205,9 @@ macro_rules! section {
                 table: &[$crate::tree::Entry],
                 problems: &mut $crate::problem::Problems,
             ) {
-                use $crate::key::{Key, key_name};
+                use $crate::key::{Key, is_key};
                 for entry in table {
-                    $( if entry.key == key_name(stringify!($field)) {
+                    $( if is_key(&entry.key, stringify!($field)) {
                         let range: Option<<$type as Key>::Range> = None $( .or(Some($range)) )?;
                         if let Some(value) = <$type as Key>::read(&entry.tree, range.as_ref(), problems) {
                             self.$field = value;
@@ -196,8 +230,9 @@ macro_rules! section {
             }
 
             fn entries(&self) -> Vec<$crate::tree::Entry> {
-                use $crate::key::{Key, entry, key_name};
-                [$( entry(key_name(stringify!($field)), Key::write(&self.$field)) ),*].into_iter().flatten().collect()
+                let mut entries = Vec::new();
+                $( $crate::key::push_entry(&mut entries, stringify!($field), $crate::key::Key::write(&self.$field)); )*
+                entries
             }
 
             fn clamp(&mut self) {
@@ -208,27 +243,26 @@ macro_rules! section {
             }
 
             fn properties() -> serde_json::Map<String, serde_json::Value> {
-                use $crate::key::{Key, described, key_name};
+                use $crate::key::{Key, describe_key};
                 let default = Self::default();
                 let mut properties = serde_json::Map::new();
                 $( {
                     let range: Option<<$type as Key>::Range> = None $( .or(Some($range)) )?;
                     let schema = <$type as Key>::schema(range.as_ref());
                     let doc = concat!($($field_doc),+);
-                    properties.insert(key_name(stringify!($field)), described(schema, doc, Key::write(&default.$field)));
+                    describe_key(&mut properties, stringify!($field), schema, doc, Key::write(&default.$field));
                 } )*
                 properties
             }
 
             fn reference() -> Vec<$crate::key::KeyDoc> {
-                use $crate::key::{Key, key_name, reference_of};
+                use $crate::key::{Key, reference_of};
                 let default = Self::default();
                 let mut rows = Vec::new();
                 $( {
                     let range: Option<<$type as Key>::Range> = None $( .or(Some($range)) )?;
-                    let name = key_name(stringify!($field));
                     let doc = concat!($($field_doc),+);
-                    rows.extend(reference_of(&name, &default.$field, range.as_ref(), doc));
+                    reference_of(&mut rows, stringify!($field), &default.$field, range.as_ref(), doc);
                 } )*
                 rows
             }
@@ -269,11 +303,13 @@ macro_rules! choice {
                 let $crate::tree::Value::String(word) = &tree.value else {
                     return $crate::key::wrong_kind(tree, "a text", problems);
                 };
-                let found = Self::ALL.iter().copied().find(|choice| choice.word() == word);
-                if found.is_none() {
-                    problems.unknown(&tree.span, "a value here", word, Self::ALL.iter().map(|choice| choice.word()));
+                match word.as_str() {
+                    $( $word => Some(Self::$variant), )+
+                    _ => {
+                        problems.unknown(&tree.span, "a value here", word, [$( $word ),+].as_slice().iter().copied());
+                        None
+                    }
                 }
-                found
             }
 
             fn write(&self) -> Option<$crate::tree::Value> {
@@ -281,7 +317,7 @@ macro_rules! choice {
             }
 
             fn schema(_: Option<&()>) -> serde_json::Value {
-                serde_json::json!({ "oneOf": [$( { "const": $word, "description": concat!($($word_doc),+).trim() } ),+] })
+                $crate::key::words_schema(&[$( ($word, concat!($($word_doc),+)) ),+])
             }
 
             fn describe(_: Option<&()>) -> String {
@@ -292,15 +328,21 @@ macro_rules! choice {
 }
 pub use choice;
 
-/// A key's schema with its meaning and default.
-pub fn described(mut schema: Json, doc: &str, default: Option<Value>) -> Json {
+/// Adds a key's schema with its meaning and default.
+pub fn describe_key(
+    properties: &mut Map<String, Json>,
+    field: &str,
+    mut schema: Json,
+    doc: &str,
+    default: Option<Value>,
+) {
     if let Json::Object(object) = &mut schema {
         object.insert("description".to_owned(), Json::String(doc.trim().to_owned()));
         if let Some(default) = default.filter(|default| !matches!(default, Value::Table(_))) {
             object.insert("default".to_owned(), to_json(&default));
         }
     }
-    schema
+    properties.insert(key_name(field), schema);
 }
 
 fn to_json(value: &Value) -> Json {
@@ -316,15 +358,20 @@ fn to_json(value: &Value) -> Json {
     }
 }
 
-/// A key's row of the reference, and the rows of the table it may hold.
-pub fn reference_of<K: Key>(name: &str, default: &K, range: Option<&K::Range>, doc: &str) -> Vec<KeyDoc> {
-    let default = match default.write() {
+/// Adds a key's row of the reference, and the rows of the table it may hold.
+pub fn reference_of<K: Key>(rows: &mut Vec<KeyDoc>, field: &str, default: &K, range: Option<&K::Range>, doc: &str) {
+    add_rows(rows, field, default.write(), K::describe(range), doc, K::inner());
+}
+
+fn add_rows(rows: &mut Vec<KeyDoc>, field: &str, default: Option<Value>, kind: String, doc: &str, inner: Vec<KeyDoc>) {
+    let name = key_name(field);
+    let default = match default {
         None | Some(Value::Table(_)) => String::new(),
         Some(value) => super::tree::Inline(&value).to_string(),
     };
-    let inner = K::inner().into_iter().map(|row| KeyDoc { path: format!("{name}.{}", row.path), ..row });
-    let row = KeyDoc { path: name.to_owned(), kind: K::describe(range), default, doc: doc.trim().to_owned() };
-    std::iter::once(row).chain(inner).collect()
+    let inner = inner.into_iter().map(|row| KeyDoc { path: format!("{name}.{}", row.path), ..row }).collect::<Vec<_>>();
+    rows.push(KeyDoc { path: name, kind, default, doc: doc.trim().to_owned() });
+    rows.extend(inner);
 }
 
 fn clamp<T: PartialOrd + Copy>(value: &mut T, range: Option<&RangeInclusive<T>>) {
@@ -582,7 +629,7 @@ impl<K: Key> Key for Vec<K> {
     }
 
     fn schema(range: Option<&Self::Range>) -> Json {
-        json!({ "anyOf": [{ "type": "array", "items": K::schema(range) }, K::schema(range)] })
+        list_schema(&K::schema(range))
     }
 
     fn describe(range: Option<&Self::Range>) -> String {

@@ -69,7 +69,9 @@ impl Problems {
 
     /// `word` is not among the words that may stand at `span`.
     pub fn unknown<'a>(&mut self, span: &Span, what: &str, word: &str, known: impl IntoIterator<Item = &'a str>) {
-        let known: Vec<_> = known.into_iter().collect();
+        self.not_among(span, what, word, &known.into_iter().collect::<Vec<_>>());
+    }
+    fn not_among(&mut self, span: &Span, what: &str, word: &str, known: &[&str]) {
         let help = match nearest(word, known.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("one of: {}", known.join(", ")),
