@@ -5,7 +5,7 @@ use crate::objective::Objective;
 use scenario::key::{Key, section};
 use scenario::problem::{Problems, Span};
 use scenario::tree::Tree;
-use scenario::{ScenarioError, Source};
+use scenario::{FileKind, ScenarioError, Source};
 use study::Scalar;
 
 section! {
@@ -73,6 +73,7 @@ impl Remedies {
     pub fn read(name: &str, text: &str) -> Result<Self, ScenarioError> {
         let mut problems = Problems::default();
         let tree = Tree::parse(text, 0, &mut problems);
+        FileKind::Remedies.expect(&tree, &mut problems);
         let file = if problems.is_empty() { RemediesFile::read(&tree, None, &mut problems) } else { None };
         if let (Some(file), true) = (file, problems.is_empty()) {
             check(&file, &tree, &mut problems);

@@ -438,7 +438,9 @@ impl Key for f64 {
         };
         if !value.is_finite() || outside(&value, range) {
             let range = range.map_or(String::new(), |range| format!(": from {} to {}", range.start(), range.end()));
-            problems.add(&tree.span, format!("{value} is out of range{range}"));
+            // Of a number with hundreds of zeros nobody counts them.
+            let shown = if value.abs() >= 1e16 { format!("{value:e}") } else { value.to_string() };
+            problems.add(&tree.span, format!("{shown} is out of range{range}"));
             return None;
         }
         Some(value)

@@ -9,6 +9,7 @@ mod cluster;
 mod cost;
 mod disk;
 mod document;
+mod file_kind;
 mod flows;
 mod graph;
 mod hadoop;
@@ -32,6 +33,7 @@ mod spark_exclusion;
 pub mod spark_properties;
 mod spark_yarn;
 mod stripe;
+mod syntax;
 mod tcp;
 mod traffic;
 mod traffic_check;
@@ -46,6 +48,7 @@ pub use cluster::{Cluster, Generation, Group, Host, Node, NodePreset, Throttle};
 pub use cost::Cost;
 pub use disk::{Array, Disk, DiskLayout, DiskPreset, DiskRole, DiskScheduler, RaidLevel, Storage};
 pub use document::{power_daemon_reference, power_reference, reference, schema};
+pub use file_kind::FileKind;
 pub use hadoop::{
     Balancer, ErasureCoding, Hdfs, InputFormat, Job, JobCodec, MapReduce, Master, Packing, PackingKind, Placement,
     PlacementKind, ReadOrder, Scheduler, Uber, WorkloadKind,
@@ -157,6 +160,7 @@ impl Scenario {
             .extend(assignments.iter().map(|assignment| Source { name: "--set".to_owned(), text: assignment.clone() }));
         let mut problems = Problems::default();
         let mut tree = Tree::parse(text, 0, &mut problems);
+        FileKind::Scenario.expect(&tree, &mut problems);
         for (i, source) in sources.iter().enumerate().skip(1) {
             tree.set(source, i, &mut problems);
         }

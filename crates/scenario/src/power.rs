@@ -1,5 +1,6 @@
 //! The power of disks, and the storage of a cluster by itself (`trunkline power plan`).
 
+use super::file_kind::FileKind;
 use super::key::{Key, Section, choice, section};
 use super::problem::{Problems, ScenarioError, Source};
 use super::tree::Tree;
@@ -215,11 +216,13 @@ pub type Contradiction = (String, String, String);
 pub(crate) fn read_file<S: Section>(
     file: &str,
     text: &str,
+    kind: FileKind,
     contradictions: impl FnOnce(&S) -> Vec<Contradiction>,
 ) -> Result<S, ScenarioError> {
     let sources = vec![Source { name: file.to_owned(), text: text.to_owned() }];
     let mut problems = Problems::default();
     let tree = Tree::parse(text, 0, &mut problems);
+    kind.expect(&tree, &mut problems);
     let read = if problems.is_empty() { S::read(&tree, None, &mut problems) } else { None };
     if let Some(read) = read.as_ref().filter(|_| problems.is_empty()) {
         for (path, message, help) in contradictions(read) {
@@ -246,7 +249,9 @@ impl StoragePlan {
         text: &str,
         further: impl FnOnce(&Self) -> Vec<Contradiction>,
     ) -> Result<Self, ScenarioError> {
-        read_file(file, text, |plan: &Self| plan.contradictions().into_iter().chain(further(plan)).collect())
+        read_file(file, text, FileKind::PowerPlan, |plan: &Self| {
+            plan.contradictions().into_iter().chain(further(plan)).collect()
+        })
     }
     /// What no single key shows.
     fn contradictions(&self) -> Vec<Contradiction> {

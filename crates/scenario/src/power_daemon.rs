@@ -1,5 +1,6 @@
 //! What the daemon of `trunkline power daemon` is told: disks, drivers, policy, who may give hints.
 
+use super::file_kind::FileKind;
 use super::key::{choice, section};
 use super::power::{Contradiction, Power, read_file};
 use super::problem::ScenarioError;
@@ -88,7 +89,9 @@ impl PowerDaemon {
         text: &str,
         further: impl FnOnce(&Self) -> Vec<Contradiction>,
     ) -> Result<Self, ScenarioError> {
-        read_file(file, text, |daemon: &Self| daemon.contradictions().into_iter().chain(further(daemon)).collect())
+        read_file(file, text, FileKind::PowerDaemon, |daemon: &Self| {
+            daemon.contradictions().into_iter().chain(further(daemon)).collect()
+        })
     }
     /// What no single key shows.
     fn contradictions(&self) -> Vec<Contradiction> {

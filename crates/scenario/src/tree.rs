@@ -1,6 +1,7 @@
 //! A scenario's text as a tree in which every key and value knows where it stands; `--set` lays values over it.
 
 use super::problem::{Problems, Source, Span};
+use super::syntax;
 use std::fmt::Write;
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
@@ -75,12 +76,11 @@ impl Tree {
     /// Reads a source's text.
     pub fn parse(text: &str, source: usize, problems: &mut Problems) -> Self {
         let (table, errors) = DeTable::parse_recoverable(text);
-        for error in errors {
-            let range = error.span().unwrap_or(0..0);
-            problems.add(&within(source, range, text), error.message().lines().collect::<Vec<_>>().join("; "));
-        }
         let range = table.span();
-        Self { span: within(source, range, text), value: convert_table(table.into_inner(), source, text) }
+        let tree = Self { span: within(source, range, text), value: convert_table(table.into_inner(), source, text) };
+        let errors = errors.iter().map(|error| (within(source, error.span().unwrap_or(0..0), text), error.message()));
+        syntax::say(&tree, text, errors, problems);
+        tree
     }
 
     /// Lays `key.path=value` over this tree. The value is read as TOML, and as a plain text if it is not TOML.
@@ -123,6 +123,8 @@ impl Tree {
                 other => {
                     if !matches!(other, Value::Table(_)) {
                         *other = Value::Table(Vec::new());
+                        // What the file has there is replaced: it is not what may be wrong.
+                        place.span = whole.clone();
                     }
                     let Value::Table(entries) = other else { return };
                     let position = entries.iter().position(|entry| entry.key == name).unwrap_or_else(|| {
@@ -153,6 +155,7 @@ impl Tree {
             _ => {}
         }
     }
+
     fn all_spans(&mut self, span: &Span) {
         self.span = span.clone();
         match &mut self.value {

@@ -5,7 +5,7 @@ use super::file::StudyFile;
 use scenario::key::Key;
 use scenario::problem::Problems;
 use scenario::tree::Tree;
-use scenario::{ScenarioError, Source};
+use scenario::{FileKind, ScenarioError, Source};
 
 /// A folder of `studies/`: its name, and its files with `study.toml` first.
 struct Folder {
@@ -62,6 +62,7 @@ impl Study {
         let text = texts.first().map(|(_, text)| text.clone()).unwrap_or_default();
         let mut problems = Problems::default();
         let tree = Tree::parse(&text, 0, &mut problems);
+        FileKind::Study.expect(&tree, &mut problems);
         let file = if problems.is_empty() { StudyFile::read(&tree, None, &mut problems) } else { None };
         if let (Some(file), true) = (file, problems.is_empty()) {
             let study = Self { name: name.to_owned(), file, texts };

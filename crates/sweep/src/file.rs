@@ -4,7 +4,7 @@ use crate::varied::Varied;
 use scenario::key::{Key, section, wrong_kind};
 use scenario::problem::Problems;
 use scenario::tree::{Tree, Value};
-use scenario::{ScenarioError, Source};
+use scenario::{FileKind, ScenarioError, Source};
 use serde_json::{Value as Json, json};
 use std::collections::BTreeSet;
 
@@ -97,6 +97,7 @@ impl Sweep {
         let source = Source { name: path.to_owned(), text: text.to_owned() };
         let mut problems = Problems::default();
         let tree = Tree::parse(text, 0, &mut problems);
+        FileKind::Sweep.expect(&tree, &mut problems);
         let file = if problems.is_empty() { SweepFile::read(&tree, None, &mut problems) } else { None };
         if let (Some(file), true) = (file, problems.is_empty()) {
             let stem = std::path::Path::new(path).file_stem().and_then(|stem| stem.to_str()).unwrap_or(path);
