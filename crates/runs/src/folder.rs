@@ -3,6 +3,7 @@
 use crate::Stop;
 use crate::error::cause;
 use crate::partial::{Partial, parent, resolve};
+use parquet::errors::ParquetError;
 use results::{Flow, Node, RunResult, TableFile, flow_table, tables, to_json};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
@@ -26,12 +27,12 @@ pub enum FolderError {
         source: io::Error,
     },
     /// A table could not be encoded or written.
-    #[error("cannot write {}: {}", path.display(), source)]
+    #[error("cannot write {}: {}", path.display(), of_table(source))]
     Table {
         /// The table's file.
         path: PathBuf,
         /// Why not.
-        source: parquet::errors::ParquetError,
+        source: ParquetError,
     },
     /// Somebody asked to stop.
     #[error("interrupted")]
@@ -44,6 +45,16 @@ fn plain(error: &io::Error) -> String {
         return "it is not a folder".to_owned();
     }
     cause(error)
+}
+
+/// The cause of a table that could not be written, in the system's words where they are its.
+fn of_table(error: &ParquetError) -> String {
+    match error {
+        ParquetError::External(source) => {
+            source.downcast_ref().map_or_else(|| source.to_string(), |source: &io::Error| plain(source))
+        }
+        other => other.to_string(),
+    }
 }
 
 /// A result folder being written. It is written beside its place and moved there when complete.

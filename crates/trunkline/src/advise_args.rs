@@ -1,6 +1,7 @@
 //! The words of `trunkline advise`.
 
 use crate::args::{Change, Effort};
+use crate::number::whole;
 use clap::ValueHint;
 use std::path::PathBuf;
 use units::Time;
@@ -16,14 +17,15 @@ pub struct Advise {
     /// scenario's prices), or ptc:ALPHA, which weighs energy by ALPHA and time by the rest
     #[arg(long, default_value = "time")]
     pub objective: advise::Objective,
-    /// No further runs begin after this time; what was not tried is said [default: 2min]
+    /// The time for trying remedies: runs that are not over by then are given up, and what was not tried is said; the
+    /// scenario as it is runs in any case [default: 2min]
     #[arg(long, value_name = "TIME", value_parser = crate::args::duration, conflicts_with = "all")]
     pub budget: Option<Time>,
     /// Take as long as it takes
     #[arg(long)]
     pub all: bool,
     /// Seeds of what is confirmed
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(2..=1000))]
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = whole::<u32>(2..=1000))]
     pub runs: u32,
     /// A key of the scenario that must stay as it is, as hdfs.replication; again for more of them
     #[arg(long, value_name = "KEY")]

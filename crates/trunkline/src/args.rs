@@ -1,5 +1,6 @@
 //! The command line's words.
 
+use crate::number::whole;
 use clap::{Parser, Subcommand, ValueHint};
 use std::path::PathBuf;
 use units::Time;
@@ -134,7 +135,7 @@ pub struct Run {
     #[command(flatten)]
     pub change: Change,
     /// Seeds to run, from the scenario's on: each its own results, and the mean with its 95 % interval
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u32>(1..=10_000))]
     pub runs: u32,
     /// The folder of results [default: results/NAME]; earlier results there are replaced
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
@@ -174,7 +175,7 @@ pub struct Compare {
     #[command(flatten)]
     pub change: Change,
     /// Seeds to run of each
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = whole::<u32>(1..=10_000))]
     pub runs: u32,
     /// The folder of the page and of the figures [default: results/compare-A-B]; earlier ones there are replaced
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
@@ -216,7 +217,7 @@ pub struct Study {
     #[arg(long)]
     pub quick: bool,
     /// Seeds of each point, in place of the study's
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=1000))]
     pub seeds: Option<u32>,
     /// The folder of results, one in it for each study [default: results/studies]
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
@@ -235,7 +236,7 @@ pub struct Change {
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub assignments: Vec<String>,
     /// The first seed, in place of run.seed
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>(0..=i64::MAX as u64))]
     pub seed: Option<u64>,
 }
 
@@ -250,7 +251,7 @@ impl Change {
 #[derive(Debug, clap::Args)]
 pub struct Effort {
     /// Runs at the same time [default: the cores of this machine]; the results do not depend on it
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=1024))]
     pub threads: Option<u32>,
     /// Show no progress
     #[arg(long, short)]
@@ -385,10 +386,10 @@ pub struct Import {
     #[arg(long, conflicts_with = "job")]
     pub all: bool,
     /// Workers of the cluster on which a workload is to run [default: those of --cluster, else --recorded-nodes]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=100_000))]
     pub nodes: Option<u32>,
     /// Machines on which a workload was recorded: its bytes are scaled by the workers over these
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=1_000_000))]
     pub recorded_nodes: Option<u32>,
     /// Where the part of a workload begins that is imported, as 12h
     #[arg(long, value_name = "TIME", value_parser = duration)]

@@ -1,5 +1,6 @@
 //! The words of `trunkline fit`.
 
+use crate::number::whole;
 use clap::ValueHint;
 use std::path::PathBuf;
 use units::{BitRate, Bytes};
@@ -30,7 +31,7 @@ pub struct Fit {
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub rates: Vec<BitRate>,
     /// Numbers of workers among which it is [default: those there are]
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = whole::<u32>(1..=100_000))]
     pub workers: Vec<u32>,
     /// Print all as JSON
     #[arg(long)]

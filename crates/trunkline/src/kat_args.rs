@@ -1,5 +1,6 @@
 //! The words of `trunkline kat`.
 
+use crate::number::whole;
 use ::kat::{block, part, rate};
 use clap::{ValueHint, builder::PossibleValuesParser};
 use placement::{Engine, Hash, KeyRule, KeyType, Layout};
@@ -74,10 +75,10 @@ pub struct KatLoad {
     #[arg(long, value_name = "RATE", value_parser = rate)]
     pub limit: Option<BitRate>,
     /// So many files are written at a time; for more the input is read again
-    #[arg(long, value_name = "N", default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..=4096))]
+    #[arg(long, value_name = "N", default_value_t = 128, value_parser = whole::<u32>(1..=4096))]
     pub open: u32,
     /// How many seconds a file's blocks have to get all their replicas
-    #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u32).range(1..=86_400))]
+    #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = whole::<u32>(1..=86_400))]
     pub patience: u32,
     /// Show no progress
     #[arg(long, short)]
@@ -123,10 +124,10 @@ pub struct KatPlan {
     #[arg(long, value_name = "NODES", required = true)]
     pub nodes: String,
     /// Buckets; for a layout that removes the engine's exchange, the engine's own number [default: 64 a node]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=1_000_000))]
     pub buckets: Option<u32>,
     /// Copies of each record
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=16))]
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = whole::<u32>(1..=16))]
     pub replicas: u32,
     /// The part of the records to read, evenly from all over the files [default: 1 up to 1 GB, else 0.01]
     #[arg(long, value_name = "F", value_parser = part)]
@@ -135,7 +136,7 @@ pub struct KatPlan {
     #[arg(long, default_value = "whole", value_parser = words(Layout::ALL.map(Layout::name)))]
     pub layout: String,
     /// Bytes of the value that the job emits with each key [default: the whole record]
-    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(0..=1 << 30))]
+    #[arg(long, value_name = "BYTES", value_parser = whole::<u64>(0..=1 << 30))]
     pub value: Option<u64>,
     /// The job has a combiner, or combines on the map side as Spark's reduceByKey: what it leaves is counted, of all
     /// records, and keys too heavy for a node are split, since their reducer merges partial results
@@ -152,13 +153,13 @@ pub struct KatPlan {
     pub second_type: Option<String>,
     /// Copies of the second file; the first one has the others
     #[arg(long, value_name = "N", requires = "second", default_value_t = 1,
-          value_parser = clap::value_parser!(u32).range(1..=15))]
+          value_parser = whole::<u32>(1..=15))]
     pub second_copies: u32,
     /// Records modified since the plan of --previous, which stand where they were written
     #[arg(long, value_name = "N", requires = "previous")]
     pub modified: Option<u64>,
     /// Redistribute once so many records are modified [default: as fill a block on each node]
-    #[arg(long, value_name = "N", requires = "modified", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", requires = "modified", value_parser = whole::<u64>(1..=u64::MAX))]
     pub redistribute_after: Option<u64>,
     /// Rate of a node's interface, for the import's time
     #[arg(long, value_name = "RATE", default_value = "1 Gbit/s", value_parser = rate)]

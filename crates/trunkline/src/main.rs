@@ -26,6 +26,8 @@ mod jet;
 mod kat;
 mod kat_args;
 mod man;
+mod mistyped;
+mod number;
 mod power;
 mod power_daemon;
 mod power_hdfs;
@@ -71,14 +73,17 @@ mod testbed_star;
 mod testbed_study;
 
 use args::{Arguments, Command};
-use clap::{CommandFactory, Parser};
+use clap::CommandFactory;
 use failure::Failure;
+use runs::Error;
+use std::env;
 use std::io::{self, Write};
 use std::panic;
+use std::path::Path;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let arguments = match Arguments::try_parse() {
+    let arguments = match mistyped::parse(env::args_os()) {
         Ok(arguments) => arguments,
         Err(error) => {
             let code = if error.use_stderr() { 2 } else { 0 };
@@ -153,6 +158,6 @@ pub fn emit(text: &str) -> Result<(), Failure> {
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(Failure::ReaderGone),
-        Err(error) => Err(Failure::Output(format!("cannot write to standard output: {error}"))),
+        Err(error) => Err(Error::writing(Path::new("standard output"), &error).into()),
     }
 }

@@ -1,6 +1,7 @@
 //! The words of `trunkline sweep`.
 
 use crate::args::Effort;
+use crate::number::whole;
 use clap::ValueHint;
 use std::path::PathBuf;
 
@@ -13,7 +14,7 @@ pub struct Sweep {
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub assignments: Vec<String>,
     /// Seeds of each point, in place of the file's
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=10_000))]
     pub seeds: Option<u32>,
     /// The folder of the table and the page [default: results/sweep-NAME]; finished runs there are not made again
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]

@@ -1,5 +1,6 @@
 //! The words of `trunkline testbed`.
 
+use crate::number::whole;
 use crate::testbed_hadoop_args::{Hadoop, StarArgs};
 use clap::{Subcommand, ValueHint};
 use std::fmt::Display;
@@ -238,7 +239,7 @@ pub struct PathArgs {
     #[arg(long, value_name = "FILE[,FILE]", value_hint = ValueHint::FilePath)]
     trace: Option<Ways<PathBuf>>,
     /// What all random draws depend on [default: the file's, else 1]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>(0..=u64::MAX))]
     pub seed: Option<u64>,
 }
 

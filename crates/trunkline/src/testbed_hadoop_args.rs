@@ -1,5 +1,6 @@
 //! The words of `trunkline testbed hadoop`.
 
+use crate::number::whole;
 use clap::{Subcommand, ValueEnum, ValueHint};
 use std::path::PathBuf;
 use testbed::hadoop::Kind;
@@ -53,7 +54,7 @@ pub struct StarArgs {
     #[arg(value_hint = ValueHint::FilePath)]
     pub scenario: Option<PathBuf>,
     /// Number of workers
-    #[arg(long, short, value_name = "N")]
+    #[arg(long, short, value_name = "N", value_parser = whole::<u32>(1..=1_000))]
     pub workers: Option<u32>,
     /// Rate of each worker's link, each way: a token bucket of 32 KB with a queue of 400 ms
     #[arg(long, value_name = "RATE")]
@@ -116,10 +117,10 @@ pub struct Run {
     #[arg(long, value_name = "SIZE", default_value = "64MB")]
     pub input: Bytes,
     /// Files of dfsio, maps of pi
-    #[arg(long, value_name = "N", default_value_t = 4)]
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = whole::<u32>(1..=100_000))]
     pub maps: u32,
     /// Number of reducers, or of partitions of Spark's shuffles [default: the cluster's]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>(0..=100_000))]
     pub reducers: Option<u32>,
     /// Set a property of Hadoop or Spark for the job; again for more
     #[arg(long, value_name = "NAME=VALUE")]

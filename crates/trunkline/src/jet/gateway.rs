@@ -5,6 +5,7 @@ use super::doors::DoorArgs;
 use super::options::Common;
 use super::{keys_folder, runtime};
 use crate::failure::Failure;
+use crate::number::whole;
 use jet::Via;
 use jet::allow::Rule;
 use jet::door::Door;
@@ -36,7 +37,7 @@ pub struct Gateway {
     pub direct_if_near: Vec<Rule>,
     /// Spread streams over so many members of a bond with the hash layer3+4 that this host does not show, as the host's
     /// of a container [default: what the bond here has]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=64))]
+    #[arg(long, value_name = "N", value_parser = whole::<u32>(2..=64))]
     pub members: Option<u32>,
     #[command(flatten)]
     pub doors: DoorArgs,

@@ -1,6 +1,7 @@
 //! What both gateways are told.
 
 use crate::failure::Failure;
+use crate::number::whole;
 use clap::ValueHint;
 use jet::handover::Inherited;
 use jet::options::{Options, PATIENCE, Streams, Udp};
@@ -36,9 +37,13 @@ fn deadline(text: &str) -> Result<Time, String> {
     let sensible = Time::from_ms(1)..=Time::from_secs(10);
     if sensible.contains(&time) { Ok(time) } else { Err("from 1 ms to 10 s".to_owned()) }
 }
+/// An address by numbers with its port.
+pub fn address(text: &str) -> Result<SocketAddr, String> {
+    text.parse().map_err(|_| "an address by numbers and a port, as 127.0.0.1:7609".to_owned())
+}
 /// A loopback address: nobody is asked who he is there.
 pub fn loopback(text: &str) -> Result<SocketAddr, String> {
-    let address: SocketAddr = text.parse().map_err(|_| "an address and a port, as 127.0.0.1:7609".to_owned())?;
+    let address = address(text)?;
     if address.ip().is_loopback() {
         Ok(address)
     } else {
@@ -72,13 +77,13 @@ pub struct Common {
     #[arg(long)]
     pub paper: bool,
     /// The most streams
-    #[arg(long, value_name = "N", default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..=128))]
+    #[arg(long, value_name = "N", default_value_t = 128, value_parser = whole::<u32>(1..=128))]
     pub most_streams: u32,
     /// The congestion control of streams, by the kernel's name [default: the system's]
     #[arg(long, value_name = "NAME")]
     pub congestion: Option<String>,
     /// The most connections of a session at once, and of all sessions of a peer
-    #[arg(long, value_name = "N", default_value_t = 16384, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 16384, value_parser = whole::<u32>(1..=1_000_000))]
     pub connections: u32,
     /// Memory for one connection, each way
     #[arg(long, value_name = "BYTES", default_value = "64 MiB", value_parser = memory)]
@@ -100,10 +105,11 @@ pub struct Common {
     #[arg(long, value_name = "ADDRESS", value_parser = loopback)]
     pub monitor: Option<SocketAddr>,
     /// How long connections outlive an outage of all paths, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = PATIENCE.as_secs(), value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    #[arg(long, value_name = "SECONDS", default_value_t = PATIENCE.as_secs(),
+          value_parser = whole::<u64>(1..=86_400))]
     pub patience: u64,
     /// How long connections may take to end when the gateway is told to go, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 30)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = whole::<u64>(0..=86_400))]
     pub grace: u64,
     /// Write why there are as many streams as there are, whenever that changes, and what becomes of datagrams, every 10
     /// s at most

@@ -1,7 +1,7 @@
 //! `trunkline jet serve`.
 
 use super::daemon::{Daemon, inherited};
-use super::options::Common;
+use super::options::{Common, address};
 use super::{keys_folder, runtime};
 use crate::failure::Failure;
 use jet::allow::{Allowed, Rule};
@@ -20,7 +20,7 @@ use tokio::task::JoinSet;
 #[derive(Debug, clap::Args)]
 pub struct Serve {
     /// Where sessions are taken; several times for several addresses
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7608")]
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7608", value_parser = address)]
     pub listen: Vec<SocketAddr>,
     /// Where peers' programs may go: HOST:PORTS or NETWORK/BITS:PORTS; nowhere else. With PEER= before it one peer's
     /// alone. A HOST's private addresses need a rule of their own

@@ -305,7 +305,7 @@ fn bad_input_is_answered_with_its_place_and_leaves_nothing() {
         (&["run", "csv.toml"], "cannot read none.csv"),
         (&["run", "good.toml", "--set", "cluster.workers=0"], "--set:1:17"),
         (&["run", "good.toml", "--set", "network.rate=1 Mbits"], "did you mean `Mbit/s`"),
-        (&["run", "good.toml", "--runs", "0"], "0 is not in 1..=10000"),
+        (&["run", "good.toml", "--runs", "0"], "it must be a whole number from 1 to 10000"),
         (&["run", "good.toml", "--seed", "x"], "invalid value 'x' for '--seed <N>'"),
         (&["run", "good.toml", "--pcap", "worker-9"], "there is no link `worker-9` to capture"),
         (&["run", "good.toml", "--pcap", "worker-1", "--runs", "2"], "--pcap is for a single run"),
