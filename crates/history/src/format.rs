@@ -55,7 +55,11 @@ impl Format {
         let start = start.escape_debug().to_string();
         let foreign = FOREIGN.iter().find(|(first, _)| content.starts_with(first)).map(|(_, what)| *what);
         let tar = bytes.get(257..262) == Some(b"ustar");
-        let what = if tar { Some("a tar archive: unpack it, and name the folder") } else { foreign };
+        let what = match (content.is_empty(), tar) {
+            (true, _) => Some("a file without content"),
+            (_, true) => Some("a tar archive: unpack it, and name the folder"),
+            _ => foreign,
+        };
         Err(Error::new(0, Problem::UnknownFormat { start, what }))
     }
 

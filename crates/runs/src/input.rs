@@ -13,6 +13,13 @@ use std::path::Path;
 pub const MOST_BYTES: usize = history::MAX_BYTES;
 /// The path that means standard input.
 pub const STANDARD_INPUT: &str = "-";
+/// What is no text by its first bytes, and may be given for a scenario, because it is one after `trunkline import`.
+const NO_TEXT: [(&[u8], &str); 4] = [
+    (b"Avro-Binary", "it is a job's history, of which `trunkline import` makes a scenario"),
+    (b"\x1f\x8b", "it is compressed by gzip, which `trunkline import` unpacks"),
+    (b"BZh", "it is compressed by bzip2, which `trunkline import` unpacks"),
+    (b"\x28\xb5\x2f\xfd", "it is compressed by zstd, which `trunkline import` unpacks"),
+];
 /// Bytes asked for in one read. More than standard input's own buffer, so that nothing waits in there unseen.
 const PIECE: usize = 1 << 16;
 /// How long a read waits before it looks whether to stop, in nanoseconds.
@@ -57,7 +64,11 @@ impl<'a> Inputs<'a> {
 
     /// Reads a text.
     pub fn text(&self, path: &Path) -> Result<String, Error> {
-        String::from_utf8(self.bytes(path)?).map_err(|_| Error::Input(format!("{} is not text", shown(path))))
+        String::from_utf8(self.bytes(path)?).map_err(|error| {
+            let what = NO_TEXT.iter().find(|(start, _)| error.as_bytes().starts_with(start));
+            let what = what.map_or_else(String::new, |(_, what)| format!(": {what}"));
+            Error::Input(format!("{} is not text{what}", shown(path)))
+        })
     }
 
     /// Reads all of a source, which is about so long.

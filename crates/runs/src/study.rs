@@ -29,6 +29,10 @@ pub fn find(name: &str, inputs: &Inputs<'_>) -> Result<Study, Error> {
     }
     let (folder, from_input) = if name == STANDARD_INPUT { (Path::new("."), true) } else { (Path::new(name), false) };
     if !from_input && !folder.join("study.toml").is_file() {
+        if folder.file_name().is_some_and(|file| file == "study.toml") && folder.is_file() {
+            let of = folder.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new("."));
+            return Err(Error::Input(format!("{name} is a file: a study is named by its folder, {}", of.display())));
+        }
         let known = names();
         let near = match units::nearest(name, known.iter().copied()) {
             Some(near) => format!("did you mean `{near}`? "),

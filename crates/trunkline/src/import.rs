@@ -36,7 +36,10 @@ pub fn import(args: &Import) -> Result<(), Failure> {
         && matches!(word, None | Some("spark"))
     {
         match inputs.event_log(file)? {
-            Some(application) => return import_spark(args, &application, cluster),
+            Some(application) => {
+                refuse(args, "an application of Spark", &[WORKLOADS, JOBS])?;
+                return import_spark(args, &application, cluster);
+            }
             None if word.is_some() => {
                 return Err(Failure::Input(format!("{} is not an event log of Spark", file.display())));
             }
@@ -44,6 +47,7 @@ pub fn import(args: &Import) -> Result<(), Failure> {
         }
     }
     if let Some(bytes) = trace(&inputs, files, word)? {
+        refuse(args, "a trace of many jobs or coflows, whose durations are not recorded", &[JOBS, &[STRICT]])?;
         return deliver_many(args, &import_many(args, &files[0], &bytes, cluster)?);
     }
     let writer = args.written_by.as_ref().map(|path| inputs.writer(path)).transpose()?;
@@ -59,6 +63,7 @@ pub fn import(args: &Import) -> Result<(), Failure> {
         deliver_many(args, &imported)?;
         return import_check::report_all(&imported, checked.as_ref(), asked);
     }
+    refuse(args, "the history of one job", &[WORKLOADS])?;
     let found = wanted(inputs.job(files, args.job.as_deref()).map(|found| vec![found]), word, files)?;
     let Some(found) = found.into_iter().next() else { return Err(Failure::Internal("no job of one".to_owned())) };
     let beside = KnownBeside { cluster, described: args.run.as_deref(), writer: writer.as_ref() };
@@ -73,6 +78,33 @@ pub fn import(args: &Import) -> Result<(), Failure> {
     let checked = metered(|effort| import_check::fit(&mut imported, asked, effort))?;
     write(args.output.as_deref(), &imported.to_toml())?;
     import_check::report(&imported, checked.as_ref(), asked)
+}
+
+/// An option, and whether it was given.
+type Given = (&'static str, fn(&Import) -> bool);
+/// Options of what has many entries with their times.
+const WORKLOADS: &[Given] = &[
+    ("--nodes", |args| args.nodes.is_some()),
+    ("--recorded-nodes", |args| args.recorded_nodes.is_some()),
+    ("--from", |args| args.from.is_some()),
+    ("--for", |args| args.length.is_some()),
+];
+/// Options of histories of jobs.
+const JOBS: &[Given] = &[
+    ("--job", |args| args.job.is_some()),
+    ("--all", |args| args.all),
+    ("--written-by", |args| args.written_by.is_some()),
+    ("--run", |args| args.run.is_some()),
+];
+/// The option of what is compared with its record.
+const STRICT: Given = ("--strict", |args| args.strict);
+
+/// Refuses options that what is imported would not heed.
+fn refuse(args: &Import, what: &str, options: &[&[Given]]) -> Result<(), Failure> {
+    match options.iter().copied().flatten().find(|(_, is_given)| is_given(args)) {
+        Some((option, _)) => Err(Failure::Input(format!("{option} is not for {what}: leave it out"))),
+        None => Ok(()),
+    }
 }
 
 /// Does what takes runs, with its progress shown.

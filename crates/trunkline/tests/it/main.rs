@@ -23,6 +23,7 @@ mod kat_plan_file;
 mod kat_recorded;
 mod keeping;
 mod layout;
+mod mistaken;
 #[cfg(feature = "jet")]
 mod packaging;
 mod power;
