@@ -59,21 +59,21 @@ fn stages(job: &JobEstimate) -> [Span; 4] {
 }
 
 fn shown(job: &JobEstimate, simulated: Option<[f64; 4]>, screen: &Screen) -> String {
-    let mut table =
-        Table::new([job.name.as_str(), "at least s", "mean s", "at most s", "by MVA s", "simulated s", "off"]);
+    let mut heads = vec![job.name.as_str(), "at least s", "mean s", "at most s", "by MVA s"];
+    if simulated.is_some() {
+        heads.extend(["simulated s", "off"]);
+    }
+    let mut table = Table::new(heads).optional(&[4, 1, 3]);
     for (place, (name, span)) in STAGES.into_iter().zip(stages(job)).enumerate() {
         let found = simulated.map(|seconds| seconds[place]);
         let mva = if place == 3 { format!("{:.1}", job.mva) } else { "-".to_owned() };
         let off = found.filter(|found| *found > 0.0).map(|found| 100.0 * (span.mean / found - 1.0));
-        table.row([
-            name.to_owned(),
-            format!("{:.1}", span.least),
-            format!("{:.1}", span.mean),
-            format!("{:.1}", span.most),
-            mva,
-            found.map_or_else(|| "-".to_owned(), |found| format!("{found:.1}")),
-            off.map_or_else(|| "-".to_owned(), |off| format!("{off:+.1} %")),
-        ]);
+        let [least, mean, most] = [span.least, span.mean, span.most].map(|seconds| format!("{seconds:.1}"));
+        let mut cells = vec![name.to_owned(), least, mean, most, mva];
+        if let Some(found) = found {
+            cells.extend([format!("{found:.1}"), off.map_or_else(|| "-".to_owned(), |off| format!("{off:+.1} %"))]);
+        }
+        table.row(cells);
     }
     table.shown(screen)
 }

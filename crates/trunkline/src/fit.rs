@@ -14,6 +14,7 @@ use ::fit::{
 use runs::{Change, Inputs};
 use scenario::Scenario;
 use serde::Serialize;
+use std::collections::BTreeSet;
 use std::path::Path;
 use units::{BitRate, Bytes};
 
@@ -284,17 +285,24 @@ fn question(asked: &str, cluster: &Scenario) -> Result<Question, Failure> {
         });
     }
     let mut question = Question::default();
+    let mut seen = BTreeSet::new();
     for part in asked.split(',') {
         let (key, value) = part.split_once('=').ok_or_else(|| wrong(format!("`{part}` has no `=`")))?;
         let (key, value) = (key.trim(), value.trim());
+        if !seen.insert(key) {
+            return Err(wrong(format!("`{key}` is there twice")));
+        }
         let count = || {
             let count = value.parse::<u32>().ok().filter(|count| *count > 0).map(f64::from);
-            count.ok_or_else(|| wrong(format!("`{value}` is not a number of {key}")))
+            count.ok_or_else(|| wrong(format!("`{value}` is not a number of {key}: a whole number from 1 on")))
         };
         match key {
             "size" => {
                 let size: Bytes = value.parse().map_err(|error: units::ParseError| wrong(error.to_string()))?;
-                question.size = Some(size.get().max(1) as f64);
+                if size == Bytes::ZERO {
+                    return Err(wrong("a size of nothing".to_owned()));
+                }
+                question.size = Some(size.get() as f64);
             }
             "rate" => {
                 let rate: BitRate = value.parse().map_err(|error: units::ParseError| wrong(error.to_string()))?;

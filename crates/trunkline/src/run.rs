@@ -86,7 +86,8 @@ fn many(args: &Run, scenario: &Scenario, told: Told<'_>, target: &Path) -> Resul
     let many = many?;
     if many.reused > 0 && !args.effort.quiet {
         let (reused, runs) = (many.reused, args.runs);
-        let text = format!("{reused} of {runs} runs were finished by an earlier call; --fresh makes them again\n");
+        let text = format!("{reused} of {runs} runs were finished by an earlier call; --fresh makes them again");
+        let text = format!("{}\n", Screen::of_output().wrapped(&text, 0));
         let _ = io::stderr().lock().write_all(text.as_bytes());
     }
     let summary = many.summary();

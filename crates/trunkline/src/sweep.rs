@@ -52,7 +52,8 @@ pub fn sweep(words: &Words) -> Result<(), Failure> {
     };
     let reused = made.there - made.made;
     if reused > 0 && !words.effort.quiet {
-        let text = format!("{reused} of {all} runs were finished by an earlier call; --fresh makes them again\n");
+        let text = format!("{reused} of {all} runs were finished by an earlier call; --fresh makes them again");
+        let text = format!("{}\n", Screen::of_output().wrapped(&text, 0));
         let _ = io::stderr().lock().write_all(text.as_bytes());
     }
     if words.json {

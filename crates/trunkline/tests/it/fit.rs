@@ -66,6 +66,8 @@ fn what_is_asked_wrongly_is_said() {
         (&["fit", &matrix, "--predict", "size=1"], "has no unit"),
         (&["fit", &matrix, "--predict", "workers=0"], "is not a number of workers"),
         (&["fit", &matrix, "--predict", "rate=0 bit/s"], "a rate of nothing"),
+        (&["fit", &matrix, "--predict", "size=0 B"], "a size of nothing"),
+        (&["fit", &matrix, "--predict", "size=1GB,size=2GB"], "`size` is there twice"),
         (&["fit", &matrix, "--predict", "absent.toml"], "absent.toml"),
     ] {
         let output = scratch.trunkline(args);
