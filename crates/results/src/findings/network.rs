@@ -91,10 +91,10 @@ pub fn shuffle(view: &JobView<'_>) -> Option<Finding> {
     let (property, key) = if start.is_some() {
         (
             "mapreduce.map.output.compress, mapreduce.job.reduce.slowstart.completedmaps",
-            "network.rate, job.combiner, mapreduce.slowstart",
+            "job.map-compression, job.combiner, network.rate, mapreduce.slowstart",
         )
     } else {
-        ("mapreduce.map.output.compress", "network.rate, job.combiner")
+        ("mapreduce.map.output.compress", "job.map-compression, job.combiner, network.rate")
     };
     let (seen, advice) = start.unwrap_or_default();
     let texts = Texts {
