@@ -201,7 +201,7 @@ def advise(
 
     Args:
         objective: what is to become less: `time`, `energy`, `cost`, or `ptc:ALPHA`.
-        budget: no further runs begin after this time; `None` for as long as it takes.
+        budget: runs of remedies that are not over by then are given up; `None` for as long as it takes.
         runs: seeds of what is confirmed, 2 to 1,000.
         keep: keys of the scenario that must stay as they are.
         only, without: remedies, by their ids (`remedies()`).

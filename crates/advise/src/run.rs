@@ -6,7 +6,9 @@ use crate::objective::Objective;
 use crate::outcome::Outcome;
 use crate::search::{Ask, Search};
 use crate::setting::Limits;
-use runs::{Clock, Comparison, Effort, Error, Figures, Holds, Journal, RunsPage, Summary, TradeOff, build_id, run_all};
+use runs::{
+    Clock, Comparison, Effort, Error, Figures, Holds, Journal, RunsPage, Stop, Summary, TradeOff, build_id, run_all,
+};
 use scenario::Scenario;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -19,7 +21,8 @@ pub struct Asked {
     pub objective: Objective,
     /// Seeds of what is confirmed.
     pub seeds: u32,
-    /// The time after which no further runs begin; `None` for as long as it takes.
+    /// The time after which runs are given up that are not over, and none begins, but those of the scenario as it is;
+    /// `None` for as long as it takes.
     pub budget: Option<Duration>,
     /// Keys that must stay.
     pub limits: Limits,
@@ -68,6 +71,10 @@ pub fn advise(
     let lot = LOT * effort.threads.map_or_else(cores, |threads| threads as usize).max(1);
     let mut made = 0;
     let is_over = || asked.budget.is_some_and(|budget| clock.elapsed() > budget);
+    let made_before = |name: &str| {
+        let record = serde_json::from_str::<Record>(&journal.record(name)?).ok()?;
+        (record.build == build && record.metrics == known).then_some(record.outcome)
+    };
     loop {
         let asks = search.asks();
         // What it is compared with is made in any case.
@@ -83,18 +90,27 @@ pub fn advise(
             }
             let scenario = search.scenario(*ask).map_err(Error::Internal)?;
             let name = format!("{}-{}.json", scenario.digest(), scenario.run.seed);
-            let record = journal.record(&name).and_then(|text| serde_json::from_str::<Record>(&text).ok());
-            match record.filter(|record| record.build == build && record.metrics == known) {
-                Some(record) => {
+            match made_before(&name) {
+                Some(outcome) => {
                     made += 1;
-                    search.take(*ask, record.outcome);
+                    search.take(*ask, outcome);
                 }
                 None => missing.push((*ask, scenario, name)),
             }
         }
         tell(search.words(), made, needed);
         let scenarios: Vec<Scenario> = missing.iter().map(|(_, scenario, _)| scenario.clone()).collect();
-        let outcomes = run_all(&scenarios, effort, |result| {
+        // What it is compared with is made to its end; of the others the time may run out on one.
+        let may_be_cut = made > asked.seeds as usize;
+        let cut = Stop::new();
+        let progress = |run: usize, progress: &sim::Progress| {
+            (effort.progress)(run, progress);
+            if effort.stop.requested() || (may_be_cut && is_over()) {
+                cut.request();
+            }
+        };
+        let cut_short = Effort { stop: &cut, progress: &progress, ..*effort };
+        let outcomes = run_all(&scenarios, &cut_short, |result| {
             let outcome = Outcome::of(&result, &metrics);
             let name = format!("{}-{}.json", result.scenario_digest, result.seed);
             let record = Record { build: build.to_owned(), metrics: known.clone(), outcome };
@@ -104,10 +120,18 @@ pub fn advise(
             let back = serde_json::from_str::<Record>(&text).map_err(|error| Error::Internal(error.to_string()))?;
             Ok(back.outcome)
         });
-        let outcomes = outcomes.map_err(|error| kept(error, target))?;
-        made += outcomes.len();
+        let outcomes: Vec<Option<Outcome>> = match outcomes {
+            Ok(outcomes) => outcomes.into_iter().map(Some).collect(),
+            Err(Error::Interrupted) if !effort.stop.requested() => {
+                missing.iter().map(|(_, _, name)| made_before(name)).collect()
+            }
+            Err(error) => return Err(kept(error, target)),
+        };
         for ((ask, _, _), outcome) in missing.into_iter().zip(outcomes) {
-            search.take(ask, outcome);
+            if let Some(outcome) = outcome {
+                made += 1;
+                search.take(ask, outcome);
+            }
         }
     }
     if asked.objective.needs_energy() && search.lacks_energy() {

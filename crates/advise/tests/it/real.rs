@@ -107,3 +107,23 @@ fn an_interrupted_search_goes_on_and_a_budget_says_what_it_left_out() {
         fs::remove_dir_all(path).expect("cleaned up");
     }
 }
+
+#[test]
+fn a_run_that_outlasts_the_budget_is_given_up_and_finished_ones_are_kept() {
+    let text = "[[remedy]]\nid = \"long\"\nname = \"Long\"\ncosts = \"time\"\nsource = \"a test\"\n\
+        set = [\"traffic.0.rounds=1000000\"]\n";
+    let remedies = || Remedies::read("mine.toml", text).expect("valid");
+    let target = scratch("outlasts");
+    let tell: &mut dyn FnMut(&str, usize, usize) = &mut |_, _, _| {};
+    let stop = Stop::new();
+    let effort = Effort { threads: Some(2), stop: &stop, progress: &|_, _| {} };
+    let scenario = sim::parse("incast.toml", INCAST, &[]).expect("valid");
+    // Twenty rounds take milliseconds, a million of them minutes.
+    let asked = Asked { budget: Some(Duration::from_secs(1)), seeds: 2, ..asked() };
+    let advice = advise(&scenario, remedies(), &asked, &target, &effort, tell).expect("advice");
+    assert!(!advice.complete && advice.remedies.iter().all(|remedy| remedy.verdict == Verdict::Untried));
+    // What it is compared with is there, and is not made again.
+    let again = Asked { budget: Some(Duration::ZERO), ..asked };
+    let advice_again = advise(&scenario, remedies(), &again, &target, &effort, tell).expect("advice");
+    assert!(advice.runs >= advice_again.runs && advice_again.runs > 2, "{} {}", advice.runs, advice_again.runs);
+}
