@@ -40,7 +40,6 @@ fn a_file_of_another_kind_is_named_in_one_problem_with_who_takes_it() {
     std::fs::write(scratch.0.join("b.gz"), [0x1f, 0x8b, 8, 0, 0xff]).expect("written");
     for (args, message) in [
         (&["study", "study.toml"][..], "study.toml is a file: a study is named by its folder, ."),
-        (&["import", "a.toml"], "not a job history"),
         (&["run", &history], "is not text: it is a job's history, of which `trunkline import` makes a scenario"),
         (&["run", "b.gz"], "is not text: it is compressed by gzip"),
     ] {
