@@ -155,7 +155,8 @@ pub struct Event {
     /// Time of the event.
     pub at: Time,
     /// A short stable name: `node-down`, `node-up`, `node-lost`, `link-down`, `link-up`, `slow`, `attempt-failed`,
-    /// `attempt-killed`, `blacklisted`, `block-lost`, `overflow`, `by-packets`, `fetches-together`, ...
+    /// `attempt-killed`, `blacklisted`, `block-lost`, `overflow`, `by-packets`, `fetches-together`,
+    /// `no-answer`, ...
     pub kind: String,
     /// The node it concerns.
     pub node: Option<u32>,

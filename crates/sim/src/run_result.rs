@@ -8,6 +8,7 @@ mod job;
 mod losses;
 mod object_store;
 mod spark;
+mod unanswered;
 
 use crate::RunError;
 use crate::air::station_name;
@@ -119,6 +120,8 @@ pub(crate) fn run_result(
         let event = |at| Event { at, kind: "battery-empty".to_owned(), node: Some(node.node), link: None, detail };
         result.events.extend(node.empty.map(event));
     }
+    let unanswered = unanswered::events(&records, world, &result);
+    result.events.extend(unanswered);
     result.events.sort_by_key(|event| event.at);
     result.stall = stall;
     result.findings = results::findings::findings(&result, scenario);

@@ -15,6 +15,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use units::{Bytes, Energy, Time};
 
+/// A client whose job takes so much longer than from submission on was held up before.
+const LONG_BEFORE: Time = Time::from_secs(30);
 /// At most this many events are listed.
 const EVENTS: usize = 10;
 /// At most this many links, and nodes by what they drew, are listed.
@@ -155,6 +157,9 @@ fn of_job(text: &mut String, result: &RunResult, index: u32, job: &Job, screen: 
         let _ = write!(rest, ", {from_submission:.1} from submission");
         if let Some(client) = job.client_wall {
             let _ = write!(rest, ", {client:.1} for its client");
+            if client.saturating_sub(from_submission) > LONG_BEFORE {
+                let _ = write!(rest, ", which submitted it at {:.1}", job.submit);
+            }
         }
     }
     let head = format!("job {}: {}", job.name, job.state.name());
@@ -165,10 +170,12 @@ fn of_job(text: &mut String, result: &RunResult, index: u32, job: &Job, screen: 
     }
     let attempts = || result.attempts.iter().filter(move |attempt| attempt.job == index);
     let count = |kind, state| attempts().filter(|attempt| attempt.kind == kind && attempt.state == state).count();
-    for (kind, name, tasks) in [(TaskKind::Map, "maps", job.maps), (TaskKind::Reduce, "reducers", job.reduces)] {
+    for (kind, one, tasks) in [(TaskKind::Map, "map", job.maps), (TaskKind::Reduce, "reducer", job.reduces)] {
         let (failed, killed) = (count(kind, AttemptState::Failed), count(kind, AttemptState::Killed));
         let tried = attempts().filter(|attempt| attempt.kind == kind).count();
-        line(text, screen, &format!("{tasks} {name} in {tried} attempts, {failed} failed, {killed} killed"));
+        let s = |count: usize| if count == 1 { "" } else { "s" };
+        let tasks = format!("{tasks} {one}{} in {tried} attempt{}", s(tasks as usize), s(tried));
+        line(text, screen, &format!("{tasks}, {failed} failed, {killed} killed"));
     }
     let bytes = &job.bytes;
     if let Some(read) = bytes.store_read {

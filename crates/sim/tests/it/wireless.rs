@@ -406,3 +406,27 @@ fn a_budget_leaves_packets_where_the_host_sees_them() {
         assert!((goodput / whole - 1.0).abs() < 0.1, "{budget}: {goodput} bit/s, {whole} without");
     }
 }
+
+/// Two workers 160 m apart, of which a radio reaches 100, and the master in the middle: between the workers no pipeline of
+/// HDFS is made, which the run says, and which a route by way of the master mends.
+#[test]
+fn stations_out_of_reach_are_named() {
+    let unanswered = |routing: &str| {
+        let result = run(&format!(
+            r#"
+            cluster = {{ workers = 2 }}
+            network = {{ topology = "wifi", wifi = {{ standard = "a", rate-control = "fixed", rate = "6 Mbit/s", range = "100 m", routing = "{routing}" }} }}
+            job = {{ workload = "wordcount", input = "1 MB" }}
+            [mobility]
+            area = ["200 m", "10 m"]
+            node = [{{ node = "master", at = ["80 m", "1 m"] }}, {{ node = "worker-1", at = ["0 m", "1 m"] }}, {{ node = "worker-2", at = ["160 m", "1 m"] }}]
+            "#
+        ));
+        assert_eq!(result.jobs[0].state, JobState::Succeeded, "{routing}");
+        result.events.into_iter().filter(|event| event.kind == "no-answer").map(|event| event.detail).collect()
+    };
+    let apart: Vec<String> = unanswered("none");
+    assert!(apart.len() == 1 && apart[0].starts_with("worker-1 and worker-2 do not reach each other: "), "{apart:?}");
+    let routed: Vec<String> = unanswered("aodv");
+    assert!(routed.is_empty(), "{routed:?}");
+}
