@@ -128,9 +128,21 @@ impl Inputs<'_> {
             let message = format!("{} names {needs} hosts, and the scenario has {has} workers", shown(file));
             return Err(Error::Input(message));
         }
+        let settings = &scenario.mapreduce;
+        let reducers = settings.bytes_per_reducer.is_none().then_some(settings.reducers);
         let [planned] = scenario.job.as_mut_slice() else {
             return Err(Error::Input("--replay is for a scenario of one job".to_owned()));
         };
+        // A task without an attempt would keep the job from ending. Without `splits` the number of maps is known later.
+        let maps = (!planned.splits.is_empty()).then_some(planned.splits.len());
+        let reducers = planned.reducers.or(reducers).map(|reducers| reducers as usize);
+        for (task, has, recorded) in [("map", maps, job.maps.len()), ("reducer", reducers, job.reduces.len())] {
+            if let Some(has) = has.filter(|has| *has != recorded) {
+                let (recorded, has) = (counted(recorded, task), counted(has, task));
+                let message = format!("{} records a job of {recorded}, and the scenario's has {has}", shown(file));
+                return Err(Error::Input(message));
+            }
+        }
         // A plan with the recorded durations is that of its history already.
         if !planned.plan.as_ref().is_some_and(|plan| plan.wait) {
             let plan = import::replay(&job, &hosts);
@@ -139,6 +151,10 @@ impl Inputs<'_> {
         scenario.node.variation = 0.0;
         Ok(job)
     }
+}
+
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// A file's path as the scenario at `scenario` names it: from its folder. None for standard input and for a path that

@@ -523,14 +523,17 @@ fn a_history_that_cannot_be_read_is_exit_2() {
     fs::write(scratch.0.join("cut.jhist"), &bytes[..bytes.len() / 2]).expect("written");
     scratch.file("foreign.jhist", "PK\u{3}\u{4}");
     scratch.file("small.toml", SMALL);
+    let other = "cluster.workers = 4\nhdfs.replication = 2\njob = { workload = \"sort\", reducers = 7 }";
+    scratch.file("other.toml", other);
     let path = path.display().to_string();
-    let cases: [(&[&str], &str); 7] = [
+    let cases: [(&[&str], &str); 8] = [
         (&["import", "jhist", "cut.jhist"], "cut.jhist: "),
         (&["import", "jhist", "foreign.jhist"], "foreign.jhist: "),
         (&["import", "rumen", &path], "is a history of format jhist"),
         (&["import", "jhist", &path, "--job", "job_1"], "has no job job_1"),
         (&["import", "jhist", "none.jhist"], "cannot read none.jhist"),
         (&["run", "small.toml", "--replay", &path], "--replay is for a scenario of one job"),
+        (&["run", "other.toml", "--replay", &path], "records a job of 4 reducers, and the scenario's has 7 reducers"),
         (&["run", "small.toml", "--run", &path], "--replay <FILE>"),
     ];
     for (args, message) in cases {
@@ -538,7 +541,7 @@ fn a_history_that_cannot_be_read_is_exit_2() {
         assert_eq!(code(&output), 2, "{args:?}: {}", said(&output));
         assert!(said(&output).contains(message), "{args:?}: {}", said(&output));
     }
-    assert_eq!(scratch.names(), ["cut.jhist", "foreign.jhist", "small.toml"]);
+    assert_eq!(scratch.names(), ["cut.jhist", "foreign.jhist", "other.toml", "small.toml"]);
 }
 
 /// Every scenario that comes with Trunkline is right.

@@ -53,7 +53,7 @@ fn what_cannot_be_is_refused_before_anything_is_made() {
         (&["up", tree], 2, "tree.toml:2:12"),
         (&["up", tree], 2, "the testbed's TCP is the kernel's"),
         (&["up", "absent.toml"], 2, "cannot read absent.toml"),
-        (&["up", "--workers", "0"], 2, "cluster.workers"),
+        (&["up", "--workers", "0"], 2, "it must be a whole number from 1 to"),
         (&["up", "--rate", "10Mbps"], 2, "did you mean `Mbit/s`?"),
         (&["up", "--links", "veth", "--delay", "5ms"], 2, "leave out --links veth"),
         (&["up", "--name", "../up"], 2, "cannot name a cluster"),
