@@ -136,10 +136,13 @@ impl Inputs<'_> {
         // A task without an attempt would keep the job from ending. Without `splits` the number of maps is known later.
         let maps = (!planned.splits.is_empty()).then_some(planned.splits.len());
         let reducers = planned.reducers.or(reducers).map(|reducers| reducers as usize);
-        for (task, has, recorded) in [("map", maps, job.maps.len()), ("reducer", reducers, job.reduces.len())] {
+        for (task, has, recorded) in [("maps", maps, job.maps.len()), ("reducers", reducers, job.reduces.len())] {
             if let Some(has) = has.filter(|has| *has != recorded) {
-                let (recorded, has) = (counted(recorded, task), counted(has, task));
-                let message = format!("{} records a job of {recorded}, and the scenario's has {has}", shown(file));
+                let message = format!(
+                    "{} records another job than the scenario's ({task}: {recorded} there, {has} here): give the \
+                     history that the scenario was made of",
+                    shown(file)
+                );
                 return Err(Error::Input(message));
             }
         }
@@ -151,10 +154,6 @@ impl Inputs<'_> {
         scenario.node.variation = 0.0;
         Ok(job)
     }
-}
-
-fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// A file's path as the scenario at `scenario` names it: from its folder. None for standard input and for a path that

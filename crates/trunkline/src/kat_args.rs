@@ -156,7 +156,7 @@ pub struct KatPlan {
           value_parser = whole::<u32>(1..=15))]
     pub second_copies: u32,
     /// Records modified since the plan of --previous, which stand where they were written
-    #[arg(long, value_name = "N", requires = "previous")]
+    #[arg(long, value_name = "N", requires = "previous", value_parser = whole::<u64>(0..=u64::MAX))]
     pub modified: Option<u64>,
     /// Redistribute once so many records are modified [default: as fill a block on each node]
     #[arg(long, value_name = "N", requires = "modified", value_parser = whole::<u64>(1..=u64::MAX))]

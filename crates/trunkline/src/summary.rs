@@ -1,6 +1,7 @@
 //! A run as text.
 
 use crate::estimates::number;
+use crate::number::counted;
 use crate::screen::Screen;
 use crate::summary_jobs::of_jobs;
 use crate::summary_spark::of_spark;
@@ -173,9 +174,8 @@ fn of_job(text: &mut String, result: &RunResult, index: u32, job: &Job, screen: 
     for (kind, one, tasks) in [(TaskKind::Map, "map", job.maps), (TaskKind::Reduce, "reducer", job.reduces)] {
         let (failed, killed) = (count(kind, AttemptState::Failed), count(kind, AttemptState::Killed));
         let tried = attempts().filter(|attempt| attempt.kind == kind).count();
-        let s = |count: usize| if count == 1 { "" } else { "s" };
-        let tasks = format!("{tasks} {one}{} in {tried} attempt{}", s(tasks as usize), s(tried));
-        line(text, screen, &format!("{tasks}, {failed} failed, {killed} killed"));
+        let (tasks, tried) = (counted(tasks as usize, one), counted(tried, "attempt"));
+        line(text, screen, &format!("{tasks} in {tried}, {failed} failed, {killed} killed"));
     }
     let bytes = &job.bytes;
     if let Some(read) = bytes.store_read {

@@ -6,6 +6,7 @@
 //! The folder of the cluster is on record before it is made; the next call removes those whose supervisor is gone.
 
 use crate::failure::Failure;
+use crate::number::counted;
 use crate::testbed::code;
 use crate::testbed_hadoop_args::{Down, Hadoop, HadoopCommand, LinkKind, StarArgs, Status, Up};
 use crate::{emit, interrupt, testbed_hadoop_run};
@@ -434,11 +435,10 @@ pub fn running(name: &str) -> Result<(Record, Running), Failure> {
 fn described(record: &Record, ready: &Ready) -> String {
     let workers = ready.hosts.iter().enumerate().filter(|(index, host)| is_worker(*index, &host.name)).count();
     let mut text = format!(
-        "cluster {} is up after {:.1} s: {} worker{} on {} links, Hadoop {}, {}Java {}\nits files: {}\n",
+        "cluster {} is up after {:.1} s: {} on {} links, Hadoop {}, {}Java {}\nits files: {}\n",
         record.name,
         ready.ready_s,
-        workers,
-        if workers == 1 { "" } else { "s" },
+        counted(workers, "worker"),
         ready.links,
         hadoop::VERSION,
         ready.spark.as_ref().map_or_else(String::new, |version| format!("Spark {version}, ")),

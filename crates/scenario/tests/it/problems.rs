@@ -242,42 +242,38 @@ fn a_check_knows_the_keys_of_a_table() {
     assert!(read.expect_err("refused").to_string().starts_with("cluster.toml:3:8: it is refused"));
 }
 
-/// A text's problems, a line for each.
-fn problems(text: &str) -> String {
-    Scenario::parse("x.toml", text, &[]).expect_err(text).to_string()
-}
-
 #[test]
 fn a_word_without_quotes_is_named_with_what_would_be_right() {
     let cases = [
-        ("[cluster]\nworkers = four\n", "x.toml:2:11: `four` has no quotes", "\"four\""),
-        ("[network]\nrate = 10 Mbit/s # slow\n", "x.toml:2:8: `10 Mbit/s` has no quotes", "\"10 Mbit/s\""),
-        ("[run]\nuntil = 1e5s\n", "x.toml:2:9: `1e5s` has no quotes", "\"1e5s\""),
-        ("[network]\nshape = [{ rate = fast, nodes = x }]\n", "x.toml:2:19: `fast` has no quotes", "\"fast\""),
-        ("[tcp]\nsack = True\n", "x.toml:2:8: `True` is not a value", "in small letters: true"),
-        ("[tcp]\nsack = \n", "x.toml:2:8: there is no value", "a text stands in quotes"),
-        ("[tcp]\ncontrol = \u{201c}cubic\u{201d}\n", "x.toml:2:11:", "these are not straight quotes: \"cubic\""),
-        ("cluster:\n  workers: 4\n", "x.toml:1:8: a `:` after a key", "between a key and its value stands `=`"),
-        ("{\"cluster\": {\"workers\": 4}}", "x.toml:1:1: this is JSON, not TOML", "workers = 4"),
-        ("Avro-Json\n{\"type\":\"record\"}\n", "x.toml:1:1: this is the history of a job", "`trunkline import`"),
-        ("\n<?xml version=\"1.0\"?>\n", "x.toml:2:1: this is XML", "`trunkline import cluster`"),
+        ("[cluster]\nworkers = four\n", "cluster.toml:2:11: `four` has no quotes", "\"four\""),
+        ("[network]\nrate = 10 Mbit/s # slow\n", "cluster.toml:2:8: `10 Mbit/s` has no quotes", "\"10 Mbit/s\""),
+        ("[run]\nuntil = 1e5s\n", "cluster.toml:2:9: `1e5s` has no quotes", "\"1e5s\""),
+        ("[network]\nshape = [{ rate = fast, nodes = x }]\n", "cluster.toml:2:19: `fast` has no quotes", "\"fast\""),
+        ("[tcp]\nsack = True\n", "cluster.toml:2:8: `True` is not a value", "in small letters: true"),
+        ("[tcp]\nsack = \n", "cluster.toml:2:8: there is no value", "a text stands in quotes"),
+        ("[tcp]\ncontrol = \u{201c}cubic\u{201d}\n", "cluster.toml:2:11:", "these are not straight quotes: \"cubic\""),
+        ("cluster:\n  workers: 4\n", "cluster.toml:1:8: a `:` after a key", "between a key and its value stands `=`"),
+        ("{\"cluster\": {\"workers\": 4}}", "cluster.toml:1:1: this is JSON, not TOML", "workers = 4"),
+        ("Avro-Json\n{\"type\":\"record\"}\n", "cluster.toml:1:1: this is the history of a job", "`trunkline import`"),
+        ("\n<?xml version=\"1.0\"?>\n", "cluster.toml:2:1: this is XML", "`trunkline import cluster`"),
     ];
     for (text, message, help) in cases {
-        let said = problems(text);
+        let said = parse(text, &[]).expect_err(text);
         assert!(said.starts_with(message) && said.contains(help), "{text}: {said}");
     }
     // Of a line the first problem is said, of the next line its own.
-    let said = problems("[network]\nshape = [{ rate = fast, nodes = x }]\n[cluster]\nworkers = four\n");
+    let said = parse("[network]\nshape = [{ rate = fast, nodes = x }]\n[cluster]\nworkers = four\n", &[])
+        .expect_err("refused");
     assert_eq!(said.lines().count(), 2, "{said}");
 }
 
 #[test]
 fn a_file_of_another_kind_is_one_problem() {
     let sweep = "scenario = \"a.toml\"\nseeds = 3\n[sweep]\ncluster.workers = [1, 2]\n";
-    let said = problems(sweep);
-    assert!(said.starts_with("x.toml:3:2: this is the file of a sweep, not a scenario"), "{said}");
+    let said = parse(sweep, &[]).expect_err(sweep);
+    assert!(said.starts_with("cluster.toml:3:2: this is the file of a sweep, not a scenario"), "{said}");
     assert!(said.contains("`trunkline sweep` takes this one") && said.lines().count() == 1, "{said}");
     // A scenario with a table that it does not know is a scenario.
-    let said = problems("[cluster]\nworkers = 2\n[sweep]\nx = 1\n[job]\n");
+    let said = parse("[cluster]\nworkers = 2\n[sweep]\nx = 1\n[job]\n", &[]).expect_err("refused");
     assert!(said.contains("`sweep` is not a key here"), "{said}");
 }

@@ -4,6 +4,7 @@ use super::options::loopback;
 use super::runtime;
 use crate::emit;
 use crate::failure::Failure;
+use crate::number::counted;
 use crate::screen::Screen;
 use jet::monitor::ask;
 use jet::status::{SessionStatus, Status as Standing, StreamStatus};
@@ -139,9 +140,6 @@ fn show(text: &mut String, session: &SessionStatus, before: Option<&SessionStatu
     }
 }
 
-fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
-}
 fn percent(part: u64, whole: u64) -> String {
     format!("{:.2} %", 100.0 * part as f64 / whole.max(1) as f64)
 }

@@ -533,7 +533,10 @@ fn a_history_that_cannot_be_read_is_exit_2() {
         (&["import", "jhist", &path, "--job", "job_1"], "has no job job_1"),
         (&["import", "jhist", "none.jhist"], "cannot read none.jhist"),
         (&["run", "small.toml", "--replay", &path], "--replay is for a scenario of one job"),
-        (&["run", "other.toml", "--replay", &path], "records a job of 4 reducers, and the scenario's has 7 reducers"),
+        (
+            &["run", "other.toml", "--replay", &path],
+            "records another job than the scenario's (reducers: 4 there, 7 here)",
+        ),
         (&["run", "small.toml", "--run", &path], "--replay <FILE>"),
     ];
     for (args, message) in cases {
