@@ -7,7 +7,7 @@ use crate::plan::{Tasks, plan};
 use crate::work::{Intake, Work, intake, map_work, reduce_work, with_writes};
 use crate::{JobEstimate, Span, Unable, unable};
 use hadoop::mapreduce::{Generation, JobInput, JobSpec, MapReduceConfig, SET_UP_SHARE};
-use hadoop::workload::Source;
+use hadoop::workload::{PARTITION_OVERHEAD, Source};
 use scenario::Scenario;
 use units::Bytes;
 
@@ -73,7 +73,8 @@ impl<'a> Stages<'a> {
             + if reducers == 0 { output * spec.workload.reduce_ratio } else { 0.0 };
         let map = with_writes(map, cluster, (side, replicas), (maps, (maps / cluster.workers).ceil()));
         let per_reducer = if reducers > 0 { output * maps / f64::from(reducers) } else { 0.0 };
-        let written = per_reducer * spec.workload.reduce_ratio;
+        let partitions = maps * PARTITION_OVERHEAD as f64;
+        let written = (per_reducer - partitions).max(0.0) * spec.workload.reduce_ratio;
         let heartbeat = if yarn { config.yarn.node_heartbeat } else { mapreduce.hadoop1.heartbeat }.as_secs_f64();
         let master = mapreduce.app_master.heartbeat.as_secs_f64();
         // YARN: the AppMaster's first heartbeat asks for nothing, its second asks, its third is given containers.

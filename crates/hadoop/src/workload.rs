@@ -113,7 +113,8 @@ pub struct Workload {
     pub map_record: f64,
     /// The combiner, if any.
     pub combiner: Option<Combiner>,
-    /// Job output per byte of reduce input (of map output in a job without reducers).
+    /// Job output per byte of the reducers' records in the intermediate format (of map output in a job without
+    /// reducers).
     pub reduce_ratio: f64,
     /// Bytes that each map writes to HDFS itself, per byte of its input (TestDFSIO's write, TeraGen).
     pub side_output_ratio: f64,
@@ -318,6 +319,12 @@ impl Data {
                 + u64::from(partitions) * PARTITION_OVERHEAD,
         )
     }
+}
+
+/// Of the length of so many map outputs before compression, what their records take: a partition takes a few bytes even
+/// where it is empty.
+pub(crate) fn records_of(plain: Bytes, outputs: u32, partitions: usize) -> Bytes {
+    plain.saturating_sub(Bytes::new(u64::from(outputs) * partitions as u64 * PARTITION_OVERHEAD))
 }
 
 impl std::ops::AddAssign for Data {

@@ -498,7 +498,7 @@ section! {
         combine_exponent: Option<f64> = None, 0.0..=10.0;
         /// Bytes of a combined record.
         combine_record: Option<f64> = None, RECORDS;
-        /// Bytes of output per byte of reduce input.
+        /// Bytes of output per byte of the reducers' records, each with the 2 bytes of the intermediate format.
         reduce_ratio: Option<f64> = None, REDUCE_RATIOS;
         /// Bytes that a map itself writes to HDFS per byte of its input.
         side_ratio: Option<f64> = None, RATIOS;

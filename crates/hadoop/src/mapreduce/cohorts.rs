@@ -12,7 +12,7 @@
 use super::config::FetchLimit;
 use crate::ids::AttemptId;
 use crate::numbers::{count, whole};
-use crate::workload::Partitions;
+use crate::workload::{Partitions, records_of};
 use units::{Bytes, word};
 
 /// Reducers that a member of a cohort has at the least, so that no fetch asks a map for more than it has.
@@ -43,6 +43,8 @@ pub(crate) struct Share {
     /// Its length as fetched, and before compression.
     pub bytes: Bytes,
     pub plain: Bytes,
+    /// What of that are records.
+    pub records: Bytes,
     /// How many outputs it stands for.
     pub outputs: u32,
 }
@@ -147,7 +149,8 @@ impl Cohorts {
         // The partitions of neighbouring reducers stand one after another, and each reads as many of them.
         let first = reducer - reducer % members as usize;
         let start = partitions.start(whole, first).min(whole.saturating_sub(bytes));
-        Some(Share { start, bytes, plain: part(plain), outputs: members.div_ceil(fetches) })
+        let records = part(records_of(plain, members, partitions.len()));
+        Some(Share { start, bytes, plain: part(plain), records, outputs: members.div_ceil(fetches) })
     }
     /// Whether a reducer fetches from a map.
     pub fn fetches_from(&self, map: u32, partitions: &Partitions, reducer: usize) -> bool {
@@ -208,6 +211,10 @@ mod tests {
                 let each: u64 = lengths.iter().map(|length| partitions.part(Bytes::new(*length), reducer).get()).sum();
                 assert!(fetched.abs_diff(each) <= 1_003, "{fetched} and one by one {each}");
                 assert!(plain.abs_diff(2 * each) <= 2 * 1_003, "{plain} and one by one {}", 2 * each);
+                // Of each map 40 partitions take 6 bytes by themselves: a reducer's part of them.
+                let records: u64 = shares.iter().map(|share| share.records.get()).sum();
+                let overhead = partitions.part(Bytes::new(1_003 * 40 * 6), reducer).get();
+                assert!(plain.abs_diff(records + overhead) <= 2 * 1_003, "{plain}, {records} and {overhead}");
                 assert_eq!(count(shares.len()), cohorts.expected(&partitions, reducer));
                 all += fetched;
             }

@@ -69,6 +69,8 @@ pub(crate) struct ReduceTask {
     pub reports: Vec<AttemptId>,
     random: RandomStream,
     input: Bytes,
+    /// What of it are records, before compression: what the reduce function takes in.
+    records: Bytes,
     /// Phases whose recorded time has passed or passes, and the work that stands for it.
     spent: usize,
     pause: Option<Tag>,
@@ -93,6 +95,7 @@ struct Copying {
     bytes: Bytes,
     /// Decompressed: what it takes of memory.
     plain: Bytes,
+    records: Bytes,
     /// How many outputs it stands for.
     outputs: u32,
     /// To disk, because it is large: the file.
@@ -154,6 +157,7 @@ impl ReduceTask {
             reports: Vec::new(),
             random: RandomStream::new(seed, "reduce/host", u64::from(env.id.0)),
             input: Bytes::ZERO,
+            records: Bytes::ZERO,
             spent: 0,
             pause: None,
         }
@@ -231,12 +235,12 @@ impl ReduceTask {
         }
         let slot = self.next_copy;
         self.next_copy = self.next_copy.wrapping_add(1);
-        let Share { plain, outputs, .. } = env.share(map);
+        let Share { plain, records, outputs, .. } = env.share(map);
         let file = self.is_large(plain, outputs).then(|| LocalFile { plain, ..env.new_file(bytes) });
         let decompress = if file.is_none() { env.spec.compression.decompress_map(plain) } else { 0.0 };
         let work = Time::from_secs_f64(env.spec.workload.costs.fetch * bytes.get() as f64 + decompress);
         let checking = Some(env.compute(work, TaskRequest::Copied(slot)));
-        self.copying.insert(slot, Copying { map, bytes, plain, outputs, file, checking });
+        self.copying.insert(slot, Copying { map, bytes, plain, records, outputs, file, checking });
     }
     pub fn on_copied(&mut self, env: &mut Env, slot: u32) -> TaskState {
         let Some(copying) = self.copying.get_mut(&slot) else { return TaskState::Running };
@@ -246,7 +250,7 @@ impl ReduceTask {
             env.disk(transfer, TaskRequest::Copied(slot));
             return self.proceed(env);
         }
-        let Some(Copying { map, bytes, plain, outputs, file, .. }) = self.copying.remove(&slot) else {
+        let Some(Copying { map, bytes, plain, records, outputs, file, .. }) = self.copying.remove(&slot) else {
             return TaskState::Running;
         };
         let task = env.task_of(map);
@@ -257,6 +261,7 @@ impl ReduceTask {
         }
         self.copied.insert(task, map);
         self.input += bytes;
+        self.records += records;
         if let Some(file) = file {
             env.record.bytes.disk_written += bytes;
             self.on_disk.push(file);
@@ -591,7 +596,7 @@ impl ReduceTask {
             let output_plain = match env.recorded.output {
                 // What HDFS got.
                 Some(bytes) => bytes.mul_f64(1.0 / env.spec.compression.output.map_or(1.0, |codec| codec.ratio)),
-                None => total.mul_f64(env.spec.workload.reduce_ratio),
+                None => self.records.mul_f64(env.spec.workload.reduce_ratio),
             };
             let (output, compress) = env.spec.compression.job_output(output_plain);
             let sink = if output > Bytes::ZERO { self.create(env) } else { Sink::Nowhere };

@@ -15,7 +15,7 @@ use crate::numbers::count;
 use crate::object_store::ObjectStore;
 use crate::record::{AttemptRecord, Interval, Phase};
 use crate::shuffle::Shuffle;
-use crate::workload::{Data, Partitions, Parts};
+use crate::workload::{Data, Partitions, Parts, records_of};
 use units::{Bytes, Time};
 
 /// What a task's state machine is handed beside the news.
@@ -100,11 +100,15 @@ impl Env<'_> {
     pub fn share(&self, map: AttemptId) -> Share {
         let whole = self.shuffle.output(self.output_of(map)).bytes;
         let (partitions, part) = (self.partitions_of(map), self.record.task as usize);
-        self.cohorts.share(self.task_of(map), whole, partitions, part).unwrap_or_else(|| Share {
-            start: partitions.start(whole, part),
-            bytes: partitions.part(whole, part),
-            plain: partitions.part(self.outputs[map.0 as usize].plain, part),
-            outputs: 1,
+        self.cohorts.share(self.task_of(map), whole, partitions, part).unwrap_or_else(|| {
+            let plain = self.outputs[map.0 as usize].plain;
+            Share {
+                start: partitions.start(whole, part),
+                bytes: partitions.part(whole, part),
+                plain: partitions.part(plain, part),
+                records: partitions.part(records_of(plain, 1, partitions.len()), part),
+                outputs: 1,
+            }
         })
     }
     /// How a map attempt's output divides over the reducers.

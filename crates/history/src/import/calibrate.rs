@@ -170,8 +170,9 @@ pub fn calibrate(job: &JobHistory, hosts: &Hosts, given: &Given) -> Calibration 
     let positive = |value: f64| (value > 0.0).then_some(value);
 
     let shuffled = r("REDUCE_SHUFFLE_BYTES");
+    let reduced = (shuffled - partitions(job)).max(0.0);
     let (mut map_ratio, mut reduce_ratio) =
-        (ratio(m("MAP_OUTPUT_BYTES"), input), ratio(r("HDFS_BYTES_WRITTEN"), shuffled));
+        (ratio(m("MAP_OUTPUT_BYTES"), input), ratio(r("HDFS_BYTES_WRITTEN"), reduced));
     let mut side_ratio = 0.0;
     if job.reduces.is_empty() {
         (map_ratio, reduce_ratio, side_ratio) = (0.0, 0.0, ratio(m("HDFS_BYTES_WRITTEN"), input));
@@ -229,6 +230,11 @@ pub fn calibrate(job: &JobHistory, hosts: &Hosts, given: &Given) -> Calibration 
         speculative: each_attempt(job).any(|(_, a)| a.speculative),
         assumed,
     }
+}
+
+/// What partitions take of the shuffled bytes by themselves.
+fn partitions(job: &JobHistory) -> f64 {
+    (job.maps.len() * job.reduces.len()) as f64 * PARTITION_OVERHEAD as f64
 }
 
 fn sum(attempts: &[&Attempt], counter: &str) -> f64 {
@@ -302,8 +308,7 @@ fn combiner(job: &JobHistory, maps: &[&Attempt], reduces: &[&Attempt]) -> Option
         let middle = f64::midpoint(low, high);
         if leaves(middle) > left { low = middle } else { high = middle }
     }
-    let partitions = (job.reduces.len() * maps.len()) as f64 * PARTITION_OVERHEAD as f64;
-    let record = (sum(reduces, "REDUCE_SHUFFLE_BYTES") - partitions) / left - RECORD_OVERHEAD;
+    let record = (sum(reduces, "REDUCE_SHUFFLE_BYTES") - partitions(job)) / left - RECORD_OVERHEAD;
     Some(Combiner { keys: Keys { distinct, exponent: low }, record: record.max(1.0) })
 }
 

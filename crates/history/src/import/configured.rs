@@ -103,7 +103,10 @@ pub fn output_compression(
     let property = "mapreduce.output.fileoutputformat.compress.codec";
     notes.insert(KEY.into(), property.into());
     notes.insert("job.output-compress-cpu".into(), "part of what the reduce function took".into());
-    notes.insert("job.reduce-ratio".into(), format!("output before {}, by REDUCE_SHUFFLE_BYTES", codec.word()));
+    notes.insert(
+        "job.reduce-ratio".into(),
+        format!("output before {}, by REDUCE_SHUFFLE_BYTES less 6 B of each partition", codec.word()),
+    );
     let value = significant(ratio).to_string();
     assumed.push(Assumption::new("job.output-compression-ratio", value, "no counter has the output's plain size"));
 }

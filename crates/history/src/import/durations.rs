@@ -245,7 +245,8 @@ pub fn apply(
         record.succeeded(map).filter_map(|attempt| attempt.written).map(|bytes| bytes.min(LARGEST) as f64).sum::<f64>()
     };
     let (side, reduced) = (of_outputs(true), of_outputs(false));
-    let shuffled: f64 = volumes.shares.iter().sum();
+    let partitions = (job.maps.len() * job.reduces.len()) as f64 * PARTITION_OVERHEAD as f64;
+    let shuffled = (volumes.shares.iter().sum::<f64>() - partitions).max(0.0);
     let ratio = |a: f64, b: f64| if b > 0.0 { significant((a / b).min(1000.0)) } else { 0.0 };
     let mut section = Job {
         name: scenario.job.first().map_or_else(String::new, |job| job.name.clone()),

@@ -437,7 +437,7 @@ fn job_section(name: &str, calibration: &Calibration, block: Bytes, notes: &mut 
         note("combine-record", "REDUCE_SHUFFLE_BYTES by REDUCE_INPUT_RECORDS, less overheads");
     }
     job.reduce_ratio = Some(significant(c.reduce_ratio));
-    note("reduce-ratio", "HDFS_BYTES_WRITTEN by REDUCE_SHUFFLE_BYTES");
+    note("reduce-ratio", "HDFS_BYTES_WRITTEN by REDUCE_SHUFFLE_BYTES less 6 B of each partition");
     if c.side_ratio > 0.0 {
         job.side_ratio = Some(significant(c.side_ratio));
         note("side-ratio", "HDFS_BYTES_WRITTEN of maps by their input");

@@ -57,7 +57,7 @@ fn volumes_of_terasort_are_those_of_its_format() {
     let (_, imported) = run("terasort-unshaped");
     let job = &imported.scenario.job[0];
     assert_eq!((job.input_record, job.map_record, job.map_ratio), (Some(100.0), Some(102.0), Some(1.02)));
-    assert!((job.reduce_ratio.unwrap() - 1.0 / 1.04).abs() < 1e-4);
+    assert!((job.reduce_ratio.unwrap() - 1.0 / 1.04).abs() < 1e-5);
     let split = Bytes::new(33_554_400);
     assert!(job.splits[..4].iter().all(|s| *s >= split && *s <= split + Bytes::new(100)), "{:?}", job.splits);
     assert_eq!(job.split_hosts[2], Nodes::List(vec![4]));

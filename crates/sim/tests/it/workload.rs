@@ -59,7 +59,7 @@ fn a_scaled_workload_moves_the_scaled_volumes() {
         let shuffled = shuffles.bytes.shuffle_local + shuffles.bytes.shuffle_remote;
         assert_eq!(shuffled, Bytes::new(20_400_000 + 15 * 6));
         let written = shuffles.bytes.written.get() as f64;
-        assert!((written / (20_400_090.0 * 0.2) - 1.0).abs() < 1e-6, "{written}");
+        assert!((written / (20_400_000.0 * 0.2) - 1.0).abs() < 1e-6, "{written}");
 
         // Three bytes become one, and 300 bytes of output 75.
         assert_eq!((maps_write.maps, maps_write.reduces), (1, 0));
@@ -70,11 +70,13 @@ fn a_scaled_workload_moves_the_scaled_volumes() {
         assert_eq!(generates.bytes.written, Bytes::from_mb(20));
         assert_eq!(generates.bytes.hdfs_read_local + generates.bytes.hdfs_read_remote, Bytes::ZERO);
 
-        // 100 bytes with their lengths, and the end of a partition for each reducer: a million times as much is
-        // written, by one reducer for 8 MB of it, but no more than there are workers.
+        // A record of 100 bytes with its lengths: a million times as much is written, by one reducer for 8 MB of it, but
+        // no more than there are workers. That each fetched the end of a partition is nothing that it reduces.
         assert_eq!((bursts.maps, bursts.reduces), (1, 6));
         let written = bursts.bytes.written.get() as f64;
-        assert!((written / ((102.0 + 36.0) * 1e6) - 1.0).abs() < 1e-6, "{written}");
+        let fetched = bursts.bytes.shuffle_local + bursts.bytes.shuffle_remote;
+        assert_eq!(fetched, Bytes::new(102 + 36));
+        assert!((written / 102e6 - 1.0).abs() < 1e-6, "{written}");
     }
 }
 
