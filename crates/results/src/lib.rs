@@ -156,7 +156,7 @@ pub struct Event {
     pub at: Time,
     /// A short stable name: `node-down`, `node-up`, `node-lost`, `link-down`, `link-up`, `slow`, `attempt-failed`,
     /// `attempt-killed`, `blacklisted`, `block-lost`, `overflow`, `by-packets`, `fetches-together`,
-    /// `no-answer`, ...
+    /// `large-pieces`, `no-answer`, ...
     pub kind: String,
     /// The node it concerns.
     pub node: Option<u32>,

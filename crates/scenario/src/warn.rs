@@ -361,6 +361,10 @@ impl Check<'_> {
                 let message = "it has no effect: with packets each map output is fetched for itself";
                 self.says("run.most-fetches", message, "`run.fidelity = \"flow\"`");
             }
+            if self.scenario.run.grain.is_some() {
+                let message = "it has no effect: with packets data moves in pieces as Hadoop's are";
+                self.says("run.grain", message, "`run.fidelity = \"flow\"`");
+            }
             return;
         }
         let tcp = match self.tree.get("tcp").map(|tree| &tree.value) {

@@ -14,6 +14,7 @@ use crate::RunError;
 use crate::air::station_name;
 use crate::cluster::{Driver, service_name};
 use crate::flows::FlowKeeper;
+use crate::lower::grain;
 use crate::sample::{self, Sampler};
 use crate::world::{Change, DiskState, World};
 use results::field::{Fate, Field, Frame, FrameKind};
@@ -98,6 +99,7 @@ pub(crate) fn run_result(
     }
     if let Some(driver) = world.driver() {
         job::jobs(driver, &records, world, &mut result);
+        result.events.extend(large_pieces(scenario, &result.jobs));
         result.ledger.extend(disks::laws(driver, world.now()));
         object_store::fill(scenario, driver, &world.transport().interfaces(), &mut result);
         spark::fill(driver, &mut result);
@@ -347,4 +349,16 @@ pub(crate) fn describe(change: &Change, topology: &net::Topology) -> (&'static s
         }
         Change::Rate { link, rate } => ("rate", format!("{} goes on at {rate}", topology.link_name(link))),
     }
+}
+
+/// That data moves in larger pieces than Hadoop's, as soon as a job is there.
+fn large_pieces(scenario: &Scenario, jobs: &[Job]) -> Option<Event> {
+    let at = jobs.iter().filter_map(|job| job.launch).min().filter(|_| grain::grain(scenario) > 1)?;
+    let detail = format!(
+        "tasks and disks move data in pieces of up to {}, of which there are too many to follow them as Hadoop's: jobs \
+         read {}; `run.grain = 1` does",
+        grain::largest(scenario),
+        grain::input(scenario)
+    );
+    Some(Event { at, kind: "large-pieces".to_owned(), node: None, link: None, detail })
 }

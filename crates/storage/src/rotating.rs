@@ -49,6 +49,10 @@ impl DiskScheduler {
     pub const NCQ: Self = Self::Nearest { depth: 32, patience: Time::from_ms(500) };
 }
 
+/// After so many bytes of a request a disk that orders its commands serves another that waits: what stands for several
+/// commands does not keep the others waiting for longer than they would.
+const COMMAND: Bytes = Bytes::from_mib(4);
+
 /// Where a file system puts what is written.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Layout {
@@ -208,6 +212,8 @@ pub(crate) struct Rotating<T> {
     taken: VecDeque<(Time, Request<T>)>,
     /// Bytes in its memory that are not on the platters.
     unwritten: Bytes,
+    /// Of what moves, or moved last, a command's length is served, and more of the request is to come.
+    cut: bool,
     /// The stream and direction that has the slice, and its end.
     slice: Option<(Stream, Op, Time)>,
     queued: usize,
@@ -228,6 +234,7 @@ impl<T: Copy> Rotating<T> {
             head: None,
             taken: VecDeque::new(),
             unwritten: Bytes::ZERO,
+            cut: false,
             slice: None,
             queued: 0,
             slowness: 1.0,
@@ -349,6 +356,7 @@ impl<T: Copy> Rotating<T> {
         progress.moved += bytes;
         self.counters.count(turn.op, bytes);
         if progress.moved >= progress.request.bytes {
+            self.cut = false;
             if progress.reported {
                 done.push(progress.request.tag);
             }
@@ -367,23 +375,26 @@ impl<T: Copy> Rotating<T> {
             if op == Op::Read && !slice_over && !self.turns.is_empty() && anticipation > Time::ZERO {
                 self.state = State::Anticipating { until: now.saturating_add(anticipation) };
             }
-        } else if slice_over {
+        } else if slice_over || self.cut {
             self.turns.rotate_left(1);
         }
     }
 
-    /// With NCQ the request that the head reaches first becomes the first, or the oldest that has waited for too long.
+    /// With NCQ the request that the head reaches first becomes the first, or the oldest that has waited for too long;
+    /// not the one whose command has just ended, if another waits.
     fn choose(&mut self, now: Time) {
         let DiskScheduler::Nearest { depth, patience } = self.spec.scheduler else { return };
+        let others = self.turns.len().saturating_sub(usize::from(std::mem::take(&mut self.cut)));
         let waited = |turn: &Turn<T>| turn.requests.front().map_or(Time::ZERO, |first| now.saturating_sub(first.since));
         if self.turns.len() < 2 || self.turns.front().is_some_and(|oldest| waited(oldest) > patience) {
             return;
         }
         let reach = |turn: &Turn<T>| {
-            let request = &turn.requests.front()?.request;
-            Some(self.reach(now, (request.stream, request.op), request.offset, request.bytes).time)
+            let Progress { request, moved, .. } = turn.requests.front()?;
+            let (offset, rest) = (request.offset + *moved, request.bytes - *moved);
+            Some(self.reach(now, (request.stream, request.op), offset, rest).time)
         };
-        let nearest = self.turns.iter().take(depth.max(1) as usize).enumerate();
+        let nearest = self.turns.iter().take(others.min(depth.max(1) as usize)).enumerate();
         let nearest = nearest.filter_map(|(index, turn)| Some((reach(turn)?, index))).min();
         if let Some(turn) = nearest.and_then(|(_, index)| self.turns.remove(index)) {
             self.turns.push_front(turn);
@@ -443,7 +454,9 @@ impl<T: Copy> Rotating<T> {
         let rest = rest.min(reach.run);
         // A slice also cuts a lone stream's request: another stream may arrive meanwhile.
         let in_slice = rate.bytes_in(slice_end.saturating_sub(start)).max(Bytes::new(1));
-        let bytes = rest.min(in_slice);
+        let ordered_by_disk = matches!(self.spec.scheduler, DiskScheduler::Nearest { .. });
+        self.cut = ordered_by_disk && rest > COMMAND;
+        let bytes = rest.min(in_slice).min(if self.cut { COMMAND } else { rest });
         let (until, passed) = self.transfer(start, op, bytes, &reach);
         let late = slowed(until - start, self.slowness).saturating_sub(until - start);
         let (until, passed) = (until.saturating_add(late), passed.saturating_add(late));

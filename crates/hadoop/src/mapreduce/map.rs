@@ -24,9 +24,6 @@ pub(crate) enum TaskState {
     Failed(&'static str),
 }
 
-/// The least input that is worth a piece of processor time.
-const PIECE: Bytes = Bytes::from_mib(1);
-
 #[derive(Debug)]
 pub(crate) struct MapTask {
     input: Bytes,
@@ -330,9 +327,9 @@ impl MapTask {
         if rest > Bytes::ZERO {
             let hdfs = env.hdfs.config();
             let remote = self.source.is_some_and(|source| source != env.node);
-            // Half a remote reader's window, or what follows would wait for this piece.
+            // A quarter of a piece is worth processor time. Half a remote reader's window, or what follows would wait for this piece.
             let window = if remote { hdfs.remote_window / 2 } else { hdfs.read_window };
-            let least = PIECE.min(env.config.chunk).min(window).min(rest).min(room);
+            let least = (env.config.chunk / 4).min(window).min(rest).min(room);
             // The rest of a row is all that comes of a striped block until it is taken.
             let row = self.reading.and_then(|read| env.hdfs.untaken_row(read));
             let enough = at_hand >= least || (at_hand > Bytes::ZERO && row.is_some_and(|row| at_hand >= row));

@@ -50,6 +50,7 @@ fn what_goes_against_expectation_is_said_with_its_place() {
         ),
         ("[run]\nfidelity = \"flow\"\n[tcp]\nnagle = false\n[job]", "4:9", "only where bursts overflow queues"),
         ("[run]\nmost-fetches = 1_000\n[job]", "2:16", "with packets each map output is fetched for itself"),
+        ("[run]\ngrain = 4\n[job]", "2:9", "with packets data moves in pieces as Hadoop's are"),
         ("[tcp]\nstart-at-ssthresh = true\n[job]", "2:21", "no effect without `abc-limit`"),
         ("[hdfs]\nrepair = \"1 h\"\n[job]", "2:10", "no disk has a `failure-rate`"),
         (

@@ -1,6 +1,6 @@
 //! A scenario's jobs and Hadoop settings in the terms of `hadoop`.
 
-use super::{disks, power};
+use super::{disks, grain, power};
 use crate::cluster::SURE_OF_SHARED;
 use hadoop::hdfs::{BalancerConfig, ErasureCode, HdfsConfig};
 use hadoop::mapreduce::{
@@ -48,7 +48,7 @@ pub(super) fn node_infos(scenario: &Scenario) -> Vec<NodeInfo> {
 /// All settings of the cluster and its jobs, in the terms of `hadoop`.
 pub fn config(scenario: &Scenario) -> hadoop::Config {
     let master = &scenario.master;
-    hadoop::Config {
+    let mut config = hadoop::Config {
         rpc: RpcConfig {
             fragment: fragment(scenario),
             call_timeout: match scenario.cluster.generation {
@@ -71,7 +71,9 @@ pub fn config(scenario: &Scenario) -> hadoop::Config {
             ..mapreduce(scenario)
         },
         without_yarn: scenario.job.is_empty() && scenario.spark.as_ref().is_none_or(|spark| spark.yarn.is_none()),
-    }
+    };
+    grain::coarsen(&mut config, grain::grain(scenario));
+    config
 }
 
 /// Long calls leave in parts that fit into the receive buffers twice; of a buffer that is shared each connection is

@@ -7,6 +7,7 @@ mod check;
 mod disk_faults;
 pub mod disks;
 mod energy;
+pub mod grain;
 mod hadoop;
 mod hosts;
 mod keys;

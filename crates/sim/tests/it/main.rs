@@ -28,6 +28,7 @@ mod mptcp;
 mod nodes_differ;
 mod object_store;
 mod overflow;
+mod pieces;
 mod presets;
 mod queues;
 mod reference;

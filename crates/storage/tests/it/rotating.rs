@@ -208,3 +208,33 @@ fn outer_zones_are_faster() {
     rates.sort_by(f64::total_cmp);
     assert!((rates[0] - 61.25).abs() < 3.0 && (rates[199] - 125.0).abs() < 3.0, "{} to {}", rates[0], rates[199]);
 }
+
+/// Two requests of 16 MiB at once on a disk that orders its commands: it goes from one to the other after each 4 MiB, so
+/// that each takes nearly as long as both, and a short request that comes meanwhile waits for one command, not for all
+/// that the others have left.
+#[test]
+fn a_disk_that_orders_its_commands_shares_its_time_among_long_requests() {
+    const MIB: u64 = 1 << 20;
+    let rate = BitRate::from_mbps(800);
+    let disk = RotatingSpec { scheduler: DiskScheduler::NCQ, ..RotatingSpec::flat(Time::from_ms(10), rate, rate) };
+    let mut bench = Bench::new(disk);
+    for id in 0..2 {
+        bench.disk.submit(bench.now, request(Op::Read, id, 0, 16 * MIB, id));
+    }
+    // 16 MiB take 167.8 ms at 100 MB/s and each of eight changes 10 ms.
+    assert_eq!(bench.wait(), 0);
+    let first = bench.now.as_secs_f64();
+    assert!((first - (7.0 * 4.0 * 1.048_576 / 100.0 + 7.0 * 0.010)).abs() < 1e-6, "{first}");
+    assert_eq!(bench.wait(), 1);
+    let both = bench.now.as_secs_f64();
+    assert!((both - (32.0 * 1.048_576 / 100.0 + 8.0 * 0.010)).abs() < 1e-6, "{both}");
+
+    let mut bench = Bench::new(disk);
+    for id in 0..2 {
+        bench.disk.submit(bench.now, request(Op::Read, id, 0, 16 * MIB, id));
+    }
+    bench.pass(Time::from_ms(1));
+    bench.disk.submit(bench.now, request(Op::Read, 7, 0, 4_096, 7));
+    assert_eq!(bench.wait(), 7);
+    assert!(bench.now < Time::from_ms(150), "{}", bench.now);
+}
