@@ -452,6 +452,7 @@ Key: TypeAlias = Literal[
     "power.timeout",
     "run",
     "run.fidelity",
+    "run.grain",
     "run.most-fetches",
     "run.no-progress",
     "run.occupancy",
