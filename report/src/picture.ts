@@ -201,9 +201,11 @@ function bar(plot: Element, figure: Figure, curve: Curve, index: number, centre:
 
 function whisker(plot: Element, at: number, y: Scale, low: number, high: number, colour: string): void {
   if (!(high > low)) return;
-  // What is above the frame ends at the frame.
-  const [from, to] = [Math.max(TOP, y.at(high)), Math.min(HEIGHT - BOTTOM, y.at(low))];
-  const d = `M${at - 3} ${from}h6M${at} ${from}V${to}M${at - 3} ${to}h6`;
+  // What is above or below the frame goes on there: an end that is not seen has no cap.
+  const [top, bottom] = [y.at(high), y.at(low)];
+  const [from, to] = [Math.max(TOP, top), Math.min(HEIGHT - BOTTOM, bottom)];
+  const caps = (top < TOP ? '' : `M${at - 3} ${top}h6`) + (bottom > HEIGHT - BOTTOM ? '' : `M${at - 3} ${bottom}h6`);
+  const d = `M${at} ${from}V${to}${caps}`;
   draw(plot, 'path', { d, stroke: colour, 'stroke-width': 1.2, fill: 'none', 'pointer-events': 'none' });
 }
 

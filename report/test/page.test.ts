@@ -204,6 +204,9 @@ test.each([
       .map((e) => `${e.tagName} ${e.className} ${e.id}`),
   );
   expect(wide).toEqual([]);
+  // What is said of a table is read without moving it.
+  const captions = await page.locator('caption').evaluateAll((all) => all.map((e) => e.getBoundingClientRect().right));
+  expect(captions.filter((right) => right > 391)).toEqual([]);
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
   await page.screenshot({ path: `${SHOTS}phone-${name.replace(' ', '-')}.png`, fullPage: true });
   expect(troubles).toEqual([]);

@@ -134,3 +134,16 @@ test.each([
   expect(troubles).toEqual([]);
   await page.close();
 });
+
+test('an interval that goes beyond the frame has no end there', async () => {
+  const wide = sample([RATE]);
+  // Means of 20 to 110 s: the second one's interval is wider than all of them together.
+  wide.points[1]!.figures[0]!.half_width_95 = 400;
+  const { page, troubles } = await openAny(browser, wide);
+  const drawn = page.locator('svg path[pointer-events="none"]');
+  const paths = await drawn.evaluateAll((all) => all.map((e) => e.getAttribute('d') ?? ''));
+  const caps = paths.filter((d) => /^M[\d.]+ [\d.]+V/.test(d)).map((d) => d.split('h6').length - 1);
+  expect(caps.slice(0, 4)).toEqual([2, 0, 2, 2]);
+  expect(troubles).toEqual([]);
+  await page.close();
+});
