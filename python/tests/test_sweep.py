@@ -79,6 +79,30 @@ def test_plots_are_drawn(plan: Path) -> None:
     assert line.get_xdata()[-1] == pytest.approx(rows["time_s"].max())
     with pytest.raises(KeyError, match="the run has cpu"):
         result.plot_series("nothing")
+    with pytest.raises(KeyError, match="the run has cpu of master, worker-1"):
+        result.plot_series("cpu", of="worker-9")
+
+
+def test_tasks_of_spark_are_drawn_by_their_stages() -> None:
+    import matplotlib
+
+    matplotlib.use("agg")
+    text = """
+    cluster.workers = 2
+    [[spark.stage]]
+    name = "map"
+    tasks = 3
+    work = "1 s"
+    [[spark.stage]]
+    name = "reduce"
+    tasks = 2
+    parents = ["map"]
+    """
+    result = trunkline.run(trunkline.Scenario.from_toml(text))
+    axes = result.plot_tasks()
+    assert sum(len(container) for container in axes.containers) == 5
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["map", "reduce"]
+    assert "finished at" in repr(result)
 
 
 def test_counts_out_of_range_are_wrong_input(plan: Path) -> None:

@@ -31,7 +31,14 @@ def _axes(ax: Axes | None) -> Axes:
 
 def tasks(result: Result, ax: Axes | None) -> Axes:
     ax = _axes(ax)
-    attempts = result.tables["tasks"].sort("node", "start_s")
+    attempts = result.tables["tasks"].select("node", "kind", "start_s", "finish_s")
+    if "spark_tasks" in result.tables:
+        # Of an application of Spark by its stages.
+        named = dict(enumerate(stage["name"] for stage in result.summary["spark"]["stages"]))
+        kind = pl.col("stage").replace_strict(named, return_dtype=pl.String)
+        stages = result.tables["spark_tasks"].select("node", kind=kind, start_s="launch_s", finish_s="finish_s")
+        attempts = pl.concat([attempts, stages])
+    attempts = attempts.sort("node", "start_s")
     # The lowest lane of its node that is free takes an attempt.
     lanes: list[tuple[str, float]] = []
     kinds = sorted(attempts["kind"].unique())
@@ -60,7 +67,10 @@ def series(result: Result, name: str, of: str | None, ax: Axes | None) -> Axes:
         known = ", ".join(sorted(result.tables["samples"]["series"].unique()))
         raise KeyError(f"{name}: the run has {known}")
     if of is not None:
+        known = ", ".join(sorted(samples["of"].unique()))
         samples = samples.filter(pl.col("of") == of)
+        if samples.is_empty():
+            raise KeyError(f"{of}: the run has {name} of {known}")
     ax = _axes(ax)
     every = np.unique(result.tables["samples"]["time_s"].to_numpy())
     # A row stands at the end of its step; the first step ends after one.

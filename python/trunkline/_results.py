@@ -147,7 +147,7 @@ class Result:
         return Page(self._inner.page())
 
     def plot_tasks(self, ax: Axes | None = None) -> Axes:
-        """Draws the attempts of all jobs over time, a bar each, by node and kind. Needs matplotlib."""
+        """Draws attempts over time, a bar each, by node and kind, those of Spark by stage. Needs matplotlib."""
         from trunkline import _plots
 
         return _plots.tasks(self, ax)
@@ -162,7 +162,7 @@ class Result:
         return self.page._repr_html_()
 
     def __repr__(self) -> str:
-        finish = self.get("job.finish_s")
+        finish = self.get("job.finish_s", self.get("spark.finish_s"))
         told = f", finished at {finish:.1f} s" if isinstance(finish, float) else ""
         return f"<Result of {self.summary['name']!r}, seed {self.summary['seed']}{told}>"
 
