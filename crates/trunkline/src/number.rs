@@ -1,14 +1,9 @@
-//! Whole numbers, as they are read on the command line and as they are said.
+//! Whole numbers, as they are read on the command line.
 
 use std::fmt::Display;
 use std::num::IntErrorKind;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
-
-/// So many of something, in the singular or the plural.
-pub fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
-}
 
 /// A parser of whole numbers of a range, which says the range where a word is none of them: the standard library's
 /// message names a digit that the user cannot find.

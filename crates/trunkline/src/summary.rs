@@ -1,7 +1,6 @@
 //! A run as text.
 
 use crate::estimates::number;
-use crate::number::counted;
 use crate::screen::Screen;
 use crate::summary_jobs::of_jobs;
 use crate::summary_spark::of_spark;
@@ -14,7 +13,7 @@ use results::{
 };
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use units::{Bytes, Energy, Time};
+use units::{Bytes, Energy, Time, many};
 
 /// A client whose job takes so much longer than from submission on was held up before.
 const LONG_BEFORE: Time = Time::from_secs(30);
@@ -174,7 +173,7 @@ fn of_job(text: &mut String, result: &RunResult, index: u32, job: &Job, screen: 
     for (kind, one, tasks) in [(TaskKind::Map, "map", job.maps), (TaskKind::Reduce, "reducer", job.reduces)] {
         let (failed, killed) = (count(kind, AttemptState::Failed), count(kind, AttemptState::Killed));
         let tried = attempts().filter(|attempt| attempt.kind == kind).count();
-        let (tasks, tried) = (counted(tasks as usize, one), counted(tried, "attempt"));
+        let (tasks, tried) = (many(tasks as usize, one), many(tried, "attempt"));
         line(text, screen, &format!("{tasks} in {tried}, {failed} failed, {killed} killed"));
     }
     let bytes = &job.bytes;
@@ -301,16 +300,16 @@ fn of_network(text: &mut String, result: &RunResult, screen: &Screen) {
         None => ("packet-hops", "lost on links"),
     };
     let share = if totals.packets == 0 { 0.0 } else { totals.drops as f64 / totals.packets as f64 * 100.0 };
+    let so_many = |count: u64, one: &str| format!("{} {one}{}", grouped(count), if count == 1 { "" } else { "s" });
     let packets = format!(
-        ": {} packets, {} {carried}, {} dropped ({share:.2} %), {} {lost}, {} retransmissions, {} timeouts, {} zero \
-         windows",
-        grouped(totals.packets),
+        ": {}, {} {carried}, {} dropped ({share:.2} %), {} {lost}, {}, {}, {}",
+        so_many(totals.packets, "packet"),
         grouped(totals.hops),
         grouped(totals.drops),
         grouped(totals.lost),
-        grouped(totals.retransmissions),
-        grouped(totals.timeouts),
-        grouped(totals.zero_windows),
+        so_many(totals.retransmissions, "retransmission"),
+        so_many(totals.timeouts, "timeout"),
+        so_many(totals.zero_windows, "zero window"),
     );
     let _ = writeln!(text, "\n{}", screen.wrapped_after("network", Screen::heading, &packets, 0));
     let mut busiest: Vec<_> = result.links.iter().filter(|link| link.packets > 0).collect();
@@ -318,20 +317,28 @@ fn of_network(text: &mut String, result: &RunResult, screen: &Screen) {
     if busiest.is_empty() {
         return;
     }
-    let heads = ["busiest links", "rate", "used", "dropped", "queue", "median", "99 %", "most"];
-    let mut table = Table::new(heads).optional(&[5, 6, 7, 4]);
-    for link in busiest.into_iter().take(ROWS) {
+    busiest.truncate(ROWS);
+    // For how long a queue had which length is counted on the air, elsewhere with `run.occupancy`.
+    let counted = busiest.iter().any(|link| link.queue_quantile(0.5).is_some());
+    let mut heads = vec!["busiest links", "rate", "used", "dropped", "queue", "most"];
+    if counted {
+        heads.splice(5..5, ["median", "99 %"]);
+    }
+    let mut table = Table::new(heads).optional(if counted { &[5, 6, 7, 4] } else { &[5, 4] });
+    for link in busiest {
         let quantile = |part| link.queue_quantile(part).map_or_else(|| "-".to_owned(), |packets| packets.to_string());
-        table.row([
+        let mut row = vec![
             link.name.clone(),
             format!("{:.1}", link.rate),
             format!("{:.1} %", link.used * 100.0),
             grouped(link.drops),
             format!("{:.1}", link.queue_mean),
-            quantile(0.5),
-            quantile(0.99),
             link.queue_max.to_string(),
-        ]);
+        ];
+        if counted {
+            row.splice(5..5, [quantile(0.5), quantile(0.99)]);
+        }
+        table.row(row);
     }
     let _ = write!(text, "\n{}", table.shown(screen));
 }

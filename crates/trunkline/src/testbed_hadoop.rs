@@ -6,7 +6,6 @@
 //! The folder of the cluster is on record before it is made; the next call removes those whose supervisor is gone.
 
 use crate::failure::Failure;
-use crate::number::counted;
 use crate::testbed::code;
 use crate::testbed_hadoop_args::{Down, Hadoop, HadoopCommand, LinkKind, StarArgs, Status, Up};
 use crate::{emit, interrupt, testbed_hadoop_run};
@@ -31,7 +30,7 @@ use testbed::hadoop::{
     Registry, Running, SparkJars, StoreJars, check_reachable, is_worker,
 };
 use testbed::link::{Direction, Links, Path as LinkPath, Spoke};
-use units::Bytes;
+use units::{Bytes, many};
 
 /// Whoever started the supervisor is gone before it said to stay.
 static LEFT_ALONE: AtomicBool = AtomicBool::new(false);
@@ -438,7 +437,7 @@ fn described(record: &Record, ready: &Ready) -> String {
         "cluster {} is up after {:.1} s: {} on {} links, Hadoop {}, {}Java {}\nits files: {}\n",
         record.name,
         ready.ready_s,
-        counted(workers, "worker"),
+        many(workers, "worker"),
         ready.links,
         hadoop::VERSION,
         ready.spark.as_ref().map_or_else(String::new, |version| format!("Spark {version}, ")),

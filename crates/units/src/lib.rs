@@ -8,7 +8,7 @@ mod parse;
 mod physical;
 mod print;
 
-pub use numbers::{byte, count, scaled, single, whole, word};
+pub use numbers::{byte, count, many, scaled, single, whole, word};
 pub use physical::{Distance, Energy, Frequency, Power, Speed};
 
 pub use parse::{ParseError, Quantity, Scale, nearest};

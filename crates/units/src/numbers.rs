@@ -1,5 +1,7 @@
 //! Conversions between widths of numbers. What does not fit becomes the largest that does.
 
+use std::fmt::Display;
+
 /// A non-negative number without its fraction.
 #[expect(
     clippy::cast_possible_truncation,
@@ -29,6 +31,12 @@ pub fn count(things: usize) -> u32 {
 /// A number in 32 bits.
 pub fn word(value: u64) -> u32 {
     u32::try_from(value).unwrap_or(u32::MAX)
+}
+
+/// So many of something, in the singular or the plural.
+pub fn many<N: Copy + Display + PartialEq + From<u8>>(count: N, one: &str) -> String {
+    let plural = if count == N::from(1) { "" } else { "s" };
+    format!("{count} {one}{plural}")
 }
 
 /// A number in 8 bits.

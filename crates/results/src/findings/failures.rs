@@ -1,12 +1,12 @@
 //! Nodes that went silent, and attempts that were in vain.
 
-use super::job::{JobView, Texts, many, seconds, united};
+use super::job::{JobView, Texts, seconds, united};
 use super::{Finding, Rule, Severity};
 use crate::page::node_of;
 use crate::{AttemptState, TaskKind, Waiting};
 use hadoop::record::reason;
 use std::collections::BTreeMap;
-use units::Time;
+use units::{Time, many};
 
 /// How a node fell silent.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use super::{Finding, Rule, Severity};
 use crate::{Attempt, AttemptState, CriticalSegment, Job, Phase, RunResult, TaskKind};
-use scenario::{Generation, Scenario};
+use scenario::{Generation, Scenario, TopologyKind};
 use units::Time;
 
 /// An attempt that succeeded.
@@ -73,6 +73,11 @@ impl<'a> JobView<'a> {
             maps_done,
             on_path,
         }
+    }
+
+    /// Whether its nodes are on the air, where keys of wires have no effect.
+    pub fn is_wireless(&self) -> bool {
+        self.scenario.network.topology == TopologyKind::Wifi
     }
 
     pub fn tasks(&self, kind: TaskKind) -> &[Task<'a>] {
@@ -203,10 +208,6 @@ pub fn mean(times: impl Iterator<Item = Time>) -> Time {
         count += 1;
     }
     if count == 0 { Time::ZERO } else { Time::from_secs_f64(sum / f64::from(count)) }
-}
-
-pub fn many(count: usize, one: &str) -> String {
-    format!("{count} {one}{}", if count == 1 { "" } else { "s" })
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! What the network and the masters' intervals cost.
 
-use super::job::{JobView, Texts, many, mean, seconds};
+use super::job::{JobView, Texts, mean, seconds};
 use super::{Finding, Rule, Severity};
 use crate::{CriticalSegment, Locality, Phase, TaskKind, Waiting};
 use std::collections::BTreeMap;
-use units::{Bytes, Time};
+use units::{Bytes, Time, many};
 
 /// The part of the maps that read from their own node: Dr. Elephant's `node_locality_severity`.
 const LOCAL: [f64; 4] = [0.5, 0.4, 0.3, 0.2];
@@ -58,7 +58,10 @@ pub fn shuffle(view: &JobView<'_>) -> Option<Finding> {
     let fetched =
         |attempt: &crate::Attempt| attempt.intervals.iter().filter(|i| i.phase == Phase::Fetch).map(|i| i.finish).max();
     let ends: Vec<_> = view.reduces.iter().filter_map(|task| Some((task, fetched(task.attempt)?))).collect();
-    let from = |task: &super::job::Task<'_>| task.attempt.start.max(view.maps_done);
+    // A reducer that starts once the maps are done fetches when its JVM is there.
+    let started =
+        |attempt: &crate::Attempt| attempt.intervals.iter().filter(|i| i.phase == Phase::Start).map(|i| i.finish).max();
+    let from = |task: &super::job::Task<'_>| started(task.attempt).unwrap_or(task.attempt.start).max(view.maps_done);
     let shuffle = mean(ends.iter().map(|(task, end)| end.saturating_sub(from(task))));
     let work = mean(ends.iter().map(|(task, end)| task.attempt.finish.saturating_sub(*end)));
     let most = Severity::rising(2.0 * shuffle.as_secs_f64() / work.as_secs_f64().max(1e-3), SHUFFLE)?;
@@ -88,13 +91,18 @@ pub fn shuffle(view: &JobView<'_>) -> Option<Finding> {
     });
     let worst = view.reduces.iter().max_by_key(|task| (view.on_path(task.row), std::cmp::Reverse(task.row)))?;
     let start = start_of_reducers(view);
-    let (property, key) = if start.is_some() {
-        (
-            "mapreduce.map.output.compress, mapreduce.job.reduce.slowstart.completedmaps",
-            "job.map-compression, job.combiner, network.rate, mapreduce.slowstart",
-        )
+    let property = if start.is_some() {
+        "mapreduce.map.output.compress, mapreduce.job.reduce.slowstart.completedmaps"
     } else {
-        ("mapreduce.map.output.compress", "job.map-compression, job.combiner, network.rate")
+        "mapreduce.map.output.compress"
+    };
+    let key = match (view.is_wireless(), start.is_some()) {
+        (false, false) => "job.map-compression, job.combiner, network.rate",
+        (false, true) => "job.map-compression, job.combiner, network.rate, mapreduce.slowstart",
+        (true, false) => "job.map-compression, job.combiner, network.wifi.width, network.wifi.streams",
+        (true, true) => {
+            "job.map-compression, job.combiner, network.wifi.width, network.wifi.streams, mapreduce.slowstart"
+        }
     };
     let (seen, advice) = start.unwrap_or_default();
     let texts = Texts {
@@ -185,7 +193,11 @@ pub fn tcp_timeouts(view: &JobView<'_>) -> Option<Finding> {
             view.scenario.tcp.min_rto, view.scenario.mapreduce.parallel_copies
         ),
         property: "mapreduce.reduce.shuffle.parallelcopies",
-        key: "tcp.min-rto, mapreduce.parallel-copies, network.queue",
+        key: if view.is_wireless() {
+            "tcp.min-rto, mapreduce.parallel-copies, network.wifi.queue"
+        } else {
+            "tcp.min-rto, mapreduce.parallel-copies, network.queue"
+        },
     };
     let found = view.finding(Rule::TcpTimeouts, Severity::Critical, cost, texts)?;
     Some(Finding { attempt: Some(row), ..found })

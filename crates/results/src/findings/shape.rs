@@ -1,9 +1,9 @@
 //! How the work is cut and packed: spills, waves, idle slots, tasks that are too short.
 
-use super::job::{JobView, Task, Texts, many, mean, seconds};
+use super::job::{JobView, Task, Texts, mean, seconds};
 use super::{Finding, Rule, Severity};
 use crate::{Phase, TaskKind, Waiting};
-use units::{Bytes, Time};
+use units::{Bytes, Time, many};
 
 /// What is spilled for each byte of output: Dr. Elephant's `spill_severity`, there in records. One spill is 1; several,
 /// merged once, are 2; more than that are passes of merging.

@@ -1,9 +1,9 @@
 //! Tasks of a kind that are not alike: by their bytes, by their time, by their node.
 
-use super::job::{JobView, Task, Texts, many, mean, seconds};
+use super::job::{JobView, Task, Texts, mean, seconds};
 use super::{Finding, Rule, Severity};
 use crate::TaskKind;
-use units::{Bytes, Time};
+use units::{Bytes, Time, many};
 
 /// How far apart the means of two groups are, in parts of the lesser: Dr. Elephant's `deviation_severity`.
 const DEVIATION: [f64; 4] = [2.0, 4.0, 8.0, 16.0];

@@ -1,10 +1,10 @@
 //! What an object store costs a job.
 
-use super::job::{JobView, Texts, many, seconds};
+use super::job::{JobView, Texts, seconds};
 use super::network::on_network;
 use super::{Finding, Rule, Severity};
 use crate::{Phase, TaskKind};
-use units::Time;
+use units::{Time, many};
 
 /// Waiting for the object store: maps for their input, tasks for their output to be there, the job for its commit.
 pub fn object_store(view: &JobView<'_>) -> Option<Finding> {

@@ -3,14 +3,10 @@
 use super::data::Fact;
 use crate::{FEW_JOBS, Job, RunResult};
 use scenario::{Control, Direction, Disk, Generation, HyStart, Network, Node, Nodes, QueueLimit, Recovery, Scenario};
-use units::Bytes;
+use units::{Bytes, many};
 
 fn fact(label: &str, value: String) -> Fact {
     Fact { label: label.to_owned(), value }
-}
-
-fn many(count: u64, one: &str) -> String {
-    format!("{count} {one}{}", if count == 1 { "" } else { "s" })
 }
 
 /// A size as people set it: in the largest unit, binary or decimal, of which it is a whole number.

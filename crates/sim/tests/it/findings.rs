@@ -1,7 +1,7 @@
 //! Why a job was slow: each rule on a scenario whose cause is known because it was put there, and on one without it.
 
 use results::findings::{Finding, Rule, Severity};
-use results::{AttemptState, JobState, RunResult, Waiting};
+use results::{AttemptState, JobState, Phase, RunResult, TaskKind, Waiting};
 use std::ops::ControlFlow;
 use units::Time;
 
@@ -210,6 +210,30 @@ fn a_slow_link_is_where_the_shuffle_waits() {
     let result = tells(Rule::Shuffle, &["network.rate=\"50 Mbit/s\""], &["network.rate=\"10 Gbit/s\""]);
     let finding = found(&result, Rule::Shuffle).expect("found");
     assert!(finding.evidence.contains("the 50 Mbit/s link"), "{}", finding.evidence);
+}
+
+/// The one reducer starts when the maps are done. What it takes to start is none of its fetching.
+#[test]
+fn a_reducer_fetches_once_it_has_started() {
+    let late = ["mapreduce.slowstart=1.0", "mapreduce.reducers=1", "network.rate=\"50 Mbit/s\""];
+    let result = run(&late);
+    let reducer = result.attempts.iter().find(|attempt| attempt.kind == TaskKind::Reduce).expect("a reducer");
+    let phase = |phase: Phase| reducer.intervals.iter().find(|interval| interval.phase == phase).expect("its phase");
+    let (start, fetch) = (phase(Phase::Start), phase(Phase::Fetch));
+    assert!(start.finish - reducer.start > Time::from_ms(500), "{start:?}");
+    let finding = found(&result, Rule::Shuffle).expect("found");
+    let took = (fetch.finish - fetch.start).as_secs_f64();
+    let said: f64 = finding.summary.split(' ').nth(3).and_then(|word| word.parse().ok()).expect("seconds");
+    assert!((said - took).abs() < 0.1 + took / 100.0, "{took} s: {}", finding.summary);
+}
+
+/// On the air a wire's keys have no effect.
+#[test]
+fn what_is_advised_on_the_air_has_an_effect_there() {
+    let small = ["cluster.workers=3", "job.input=\"128 MiB\"", "mapreduce.reducers=2"];
+    let result = run(&[&small[..], &["network.topology=\"wifi\""]].concat());
+    let keys = found(&result, Rule::Shuffle).expect("found").key;
+    assert!(keys.contains("network.wifi.width") && !keys.contains("network.rate"), "{keys}");
 }
 
 /// Mean length over seeds, and what the rule for the shuffle says in each.

@@ -4,7 +4,6 @@ use super::options::loopback;
 use super::runtime;
 use crate::emit;
 use crate::failure::Failure;
-use crate::number::counted;
 use crate::screen::Screen;
 use jet::monitor::ask;
 use jet::status::{SessionStatus, Status as Standing, StreamStatus};
@@ -13,6 +12,7 @@ use std::fmt::Write;
 use std::io::{IsTerminal, stdout};
 use std::net::SocketAddr;
 use std::time::Duration;
+use units::many;
 
 /// How often a terminal is brought up to date.
 const PERIOD: Duration = Duration::from_secs(1);
@@ -71,7 +71,7 @@ fn text(now: &Standing, before: Option<&Standing>) -> String {
             || "the path has not been measured".to_owned(),
             |round_trip| format!("a round trip of {:.2} ms at least", 1000.0 * round_trip),
         );
-        let open = counted(direct.connections, "direct connection");
+        let open = many(direct.connections, "direct connection");
         let line = format!("{open}, {} since the start; {how}: {why}", direct.begun);
         text += &Screen::of_output().wrapped(&line, 0);
         text.push('\n');
@@ -96,8 +96,8 @@ fn show(text: &mut String, session: &SessionStatus, before: Option<&SessionStatu
         text,
         "\n{}\n  {}; {}, {} wanted, {} used here",
         session.peer,
-        counted(session.connections, "connection"),
-        counted(session.streams.len(), "stream"),
+        many(session.connections, "connection"),
+        many(session.streams.len(), "stream"),
         session.target,
         session.used,
     );
@@ -119,7 +119,7 @@ fn show(text: &mut String, session: &SessionStatus, before: Option<&SessionStatu
     if session.flows > 0 || session.datagrams_sent + session.datagrams_received + session.datagrams_late > 0 {
         let (late, full, refused) = (session.datagrams_late, session.datagrams_full, session.datagrams_refused);
         let (sent, received) = (session.datagrams_sent, session.datagrams_received);
-        let _ = writeln!(text, "  UDP: {}; {sent} sent, {received} received", counted(session.flows, "flow"));
+        let _ = writeln!(text, "  UDP: {}; {sent} sent, {received} received", many(session.flows, "flow"));
         let _ = writeln!(text, "       dropped here: {late} late, {full} for lack of room, {refused} refused");
     }
     let _ = writeln!(text, "{}", Screen::of_output().wrapped(&format!("{}: {}", session.reason, session.why), 2));
