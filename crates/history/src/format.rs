@@ -22,8 +22,20 @@ pub enum Format {
     Sls,
 }
 
+/// The answer of `mapred job -history`, as text or as JSON.
+const OF_HISTORY_COMMAND: &str = "what `mapred job -history` prints of one: name the `.jhist` file, which is beside \
+                                  `JobConf`";
+/// That of a history server or a ResourceManager to a program.
+const OF_REST: &str = "an answer of a server of Hadoop: of a job its history is read, the `.jhist` file below \
+                       `mapreduce.jobhistory.done-dir`";
+const OF_TIMELINE: &str = "events of YARN's timeline, as Tez logs them: histories of MapReduce and event logs of Spark \
+                           are read";
+const OF_SPARK: &str = "an event log of Spark, which `trunkline import` reads";
+/// Of other JSON.
+const OF_JSON: &str = "JSON without a job of Rumen (with `jobID`) or of SLS (with `job.tasks`)";
+
 /// First bytes of files that are something else, and what they are.
-const FOREIGN: [(&[u8], &str); 9] = [
+const FOREIGN: [(&[u8], &str); 10] = [
     (b"PK\x03\x04", "a zip archive: unpack it first"),
     (b"\xfd7zXZ\0", "compressed by xz: uncompress it first (gzip, Zstandard and bzip2 are read as they are)"),
     (b"\x04\x22\x4d\x18", "compressed by lz4: uncompress it first (gzip, Zstandard and bzip2 are read as they are)"),
@@ -31,6 +43,7 @@ const FOREIGN: [(&[u8], &str); 9] = [
     (b"PAR1", "a Parquet table"),
     (b"SEQ", "a sequence file of Hadoop"),
     (b"\x7fELF", "a program"),
+    (b"Hadoop job: ", OF_HISTORY_COMMAND),
     (b"<?xml", "XML: a configuration (`job_*_conf.xml`) is read beside the history of its job"),
     (b"<configuration", "a configuration (`job_*_conf.xml`), which is read beside the history of its job"),
 ];
@@ -84,12 +97,9 @@ impl Format {
                 Keys { sls: true, .. } => return Ok(Self::Sls),
                 // `num.nodes` and `num.racks` stand alone before the jobs of SLS.
                 Keys { cluster: true, .. } => {}
-                _ => {
-                    let what = "JSON without a job of Rumen (with `jobID`) or of SLS (with `job.tasks`)";
-                    return Err(Error::new(
-                        object.offset,
-                        Problem::UnknownFormat { start: "{".into(), what: Some(what) },
-                    ));
+                Keys { foreign, .. } => {
+                    let what = Some(foreign.unwrap_or(OF_JSON));
+                    return Err(Error::new(object.offset, Problem::UnknownFormat { start: "{".into(), what }));
                 }
             }
         }
@@ -113,6 +123,8 @@ struct Keys {
     rumen: bool,
     sls: bool,
     cluster: bool,
+    /// What it is, where it is none of these but known.
+    foreign: Option<&'static str>,
 }
 
 impl<'de> Deserialize<'de> for Keys {
@@ -130,6 +142,10 @@ impl<'de> Deserialize<'de> for Keys {
                         "jobID" => keys.rumen = true,
                         "job.tasks" => keys.sls = true,
                         "num.nodes" | "num.racks" => keys.cluster = true,
+                        "hadoopJob" => keys.foreign = Some(OF_HISTORY_COMMAND),
+                        "job" | "jobs" | "app" | "apps" => keys.foreign = Some(OF_REST),
+                        "Event" => keys.foreign = Some(OF_SPARK),
+                        "entitytype" | "entityType" => keys.foreign = Some(OF_TIMELINE),
                         _ => {}
                     }
                     map.next_value::<IgnoredAny>()?;

@@ -119,7 +119,7 @@ impl Inputs<'_> {
         }
         let mut found = match which {
             Which::All => found,
-            Which::One(id) => vec![pick(found, id)?],
+            Which::One(id) => vec![pick(found, paths, id)?],
         };
         for one in &mut found {
             self.pair(one, &mut configurations, &listed_configurations)?;
@@ -244,9 +244,13 @@ fn may_be_recorded(file: &Path) -> bool {
     is_configuration(file) || read.is_ok() && Format::may_be(&start)
 }
 
-/// The wanted job of several.
-fn pick(mut found: Vec<Found>, id: Option<&str>) -> Result<Found, Error> {
-    let file = shown(&found[0].file);
+/// The wanted job of several, of one file or of all that were named.
+fn pick(mut found: Vec<Found>, paths: &[PathBuf], id: Option<&str>) -> Result<Found, Error> {
+    let file = if found.iter().all(|one| one.file == found[0].file) {
+        shown(&found[0].file)
+    } else {
+        paths.iter().map(|path| shown(path)).collect::<Vec<_>>().join(", ")
+    };
     let jobs: Vec<_> = found.iter().map(|one| &one.job).collect();
     let index = pick_index(&file, &jobs, id)?;
     Ok(found.swap_remove(index))

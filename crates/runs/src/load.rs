@@ -116,6 +116,13 @@ impl Inputs<'_> {
     /// Gives the scenario's job the plan that a history records, and returns the recorded job. Where and when its
     /// attempts started are given, and the machines are as fast as they are on average.
     pub fn replay(&self, scenario: &mut Scenario, file: &Path) -> Result<JobHistory, Error> {
+        if scenario.job.len() != 1 {
+            let instead = match &scenario.spark {
+                Some(_) => ": how an application of Spark comes to its log, `trunkline import` prints",
+                None => "",
+            };
+            return Err(Error::Input(format!("--replay is for a scenario of one job{instead}")));
+        }
         let (_, mut jobs) = self.history(file)?;
         let named = |job: &JobHistory| scenario.name.contains(&job.id);
         let job = match jobs.iter().position(named) {

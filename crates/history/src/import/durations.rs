@@ -106,7 +106,7 @@ fn volumes(job: &JobHistory, block: Bytes, assumed: &mut Vec<Assumption>) -> Vol
     let mut shuffled: f64 = shares.iter().sum();
     if fetched.is_empty() && !job.reduces.is_empty() {
         shuffled = total(&job.maps, "MAP_OUTPUT_BYTES").unwrap_or(if any_counter { 0.0 } else { input });
-        let value = Bytes::new(shuffled as u64).exact();
+        let value = format!("{} of map output", Bytes::new(shuffled as u64).exact());
         assumed.push(Assumption::new("job.map-ratio", value, "the history counts no shuffled bytes"));
     }
     let records = total(&job.reduces, "REDUCE_INPUT_RECORDS")
@@ -247,7 +247,7 @@ pub fn apply(
     let (side, reduced) = (of_outputs(true), of_outputs(false));
     let partitions = (job.maps.len() * job.reduces.len()) as f64 * PARTITION_OVERHEAD as f64;
     let shuffled = (volumes.shares.iter().sum::<f64>() - partitions).max(0.0);
-    let ratio = |a: f64, b: f64| if b > 0.0 { significant((a / b).min(1000.0)) } else { 0.0 };
+    let ratio = |a: f64, b: f64| if a > 0.0 && b > 0.0 { significant((a / b).min(1000.0)) } else { 0.0 };
     let mut section = Job {
         name: scenario.job.first().map_or_else(String::new, |job| job.name.clone()),
         workload: WorkloadKind::Generic,

@@ -44,7 +44,7 @@ use hadoop::hdfs::HdfsConfig;
 use scenario::{Generation, Hdfs, InputFormat, Job, Nodes, Scenario, ScenarioError, Shape as Bucket, WorkloadKind};
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use units::{Bytes, Quantity, Time};
+use units::{Bytes, Quantity, Time, many};
 
 /// What an import uses beside the history.
 #[derive(Clone, Debug, Default)]
@@ -325,7 +325,7 @@ fn clocks(record: &Record, assumed: &mut Vec<Assumption>) {
     let Record { shifted, homeless, left_out, .. } = record;
     let mut add = |count: usize, key: &str, value: &str, why: &str| {
         if count > 0 {
-            assumed.push(Assumption::new(key, format!("{value} {count} attempts"), why));
+            assumed.push(Assumption::new(key, format!("{value} {}", many(count, "attempt")), why));
         }
     };
     add(*shifted, "job.plan.attempt.start", "moved, of", "their hosts' clocks contradict the master's");

@@ -63,6 +63,16 @@ pub struct ApplicationEnd {
 pub struct EnvironmentUpdate {
     #[serde(default, rename = "Spark Properties")]
     pub properties: BTreeMap<String, String>,
+    /// Since Spark 3.0.
+    #[serde(default, rename = "Hadoop Properties")]
+    pub hadoop: HadoopProperties,
+}
+
+/// Of Hadoop's thousand properties the one that is read.
+#[derive(Deserialize, Default)]
+pub struct HadoopProperties {
+    #[serde(default, rename = "fs.defaultFS")]
+    pub default_fs: Option<String>,
 }
 
 #[derive(Deserialize)]

@@ -21,7 +21,7 @@ use crate::import::host_order;
 use scenario::{NodeSpec, Run, Scenario, ScenarioError, Spark, SparkFormat, SparkGroup, SparkLevel, node_name};
 use std::collections::BTreeMap;
 use std::fmt;
-use units::Time;
+use units::{Time, many};
 
 /// A scenario, what is recorded of it, and what is assumed in it.
 #[derive(Clone, Debug)]
@@ -194,32 +194,43 @@ pub fn import(of: &Application, cluster: Option<(&str, &str)>) -> Result<SparkIm
     recorded.took = (before - first).max(0) as f64 / 1e3;
     if ran.unknown > 0 {
         notes.push(format!(
-            "{} tasks have no end in the log, from which events were lost: each takes the mean of its stage's others, or, \
+            "no end of {} is in the log, from which events were lost: each takes the mean of its stage's others, or, \
              where most are unknown, what the stage's time leaves it",
-            ran.unknown
+            many(ran.unknown, "task")
         ));
     }
     let (count, workers) = &ran.on_hosts;
     if *count > 0 {
         let names: Vec<String> = workers.iter().map(|worker| node_name(*worker)).collect();
         notes.push(format!(
-            "{count} attempts failed on {}, while tasks did well on other hosts: as many fail there here, of whichever \
+            "{} failed on {}, while tasks did well on other hosts: as many fail there here, of whichever \
              tasks begin there (`only-on`)",
+            many(*count, "attempt"),
             names.join(", ")
         ));
     }
     if copies > 0 {
         notes.push(format!(
-            "{copies} copies of slow tasks were first: each of these tasks takes the time of both attempts together, which the \
-             first would have taken at least"
+            "copies of slow tasks were first, {copies} of them: each of these tasks takes the time of both attempts \
+             together, which the first would have taken at least"
+        ));
+    }
+    let (readers, far) = ran.of_files;
+    if 2 * far > readers {
+        notes.push(format!(
+            "{far} of {} that read files of HDFS had theirs on no host where a core was free: HDFS may have more nodes \
+             than the application. Here the files are on the hosts of executors, so that less of them crosses the \
+             network than did",
+            many(readers, "task")
         ));
     }
     let (count, part, all) = ran.in_part;
     if count > 0 {
         let (part, all) = (part as f64 / 1e6, all as f64 / 1e6);
         notes.push(format!(
-            "{count} stages read {part:.0} MB of the {all:.0} MB that their parents wrote, as queries do that need no more; here \
-             they read all of it"
+            "{} read {part:.0} MB of the {all:.0} MB that their parents wrote, as queries do that need no more; here \
+             they read all of it",
+            many(count, "stage")
         ));
     }
     left_out(of, &ran, &mut notes);
@@ -251,8 +262,9 @@ fn left_out(of: &Application, ran: &Ran, notes: &mut Vec<String>) {
     if count > 0 {
         let part = if all > 0.0 { left / all * 100.0 } else { 0.0 };
         notes.push(format!(
-            "{count} attempts at tasks that failed, were killed or run again, or were of jobs that did not succeed, are left \
-             out: {left:.1} s of executors' cores, {part:.0} % of all that tasks took; others do not wait for these cores here"
+            "attempts at tasks that failed, were killed or run again, or were of jobs that did not succeed, are left \
+             out, {count} of them: {left:.1} s of executors' cores, {part:.0} % of all that tasks took; others do not \
+             wait for these cores here"
         ));
     }
 }

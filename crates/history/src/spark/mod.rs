@@ -48,6 +48,8 @@ pub struct Application {
     pub finish_ms: Option<i64>,
     /// Spark's properties (`spark.*`), as set.
     pub properties: BTreeMap<String, String>,
+    /// The file system of paths that name none (`fs.defaultFS`), if recorded.
+    pub default_fs: Option<String>,
     /// Whether a query was planned anew as it ran, by adaptive execution.
     pub adaptive: bool,
     /// Host of the driver; empty if not recorded.
@@ -189,6 +191,11 @@ impl Locality {
             Self::Any => "ANY",
         }
     }
+}
+
+/// Whether a task's input stood on another node.
+const fn is_far(task: &Task) -> bool {
+    matches!(task.locality, Locality::Any | Locality::RackLocal)
 }
 
 /// How an attempt at a task ended.

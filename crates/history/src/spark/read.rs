@@ -127,8 +127,12 @@ impl LogReader {
                 self.application.finish_ms = Some(parse::<event::ApplicationEnd>(line)?.at);
             }
             "SparkListenerEnvironmentUpdate" => {
-                let properties = parse::<event::EnvironmentUpdate>(line)?.properties;
-                for (name, value) in properties.into_iter().filter(|(name, _)| name.starts_with("spark.")) {
+                let update = parse::<event::EnvironmentUpdate>(line)?;
+                if let Some(default_fs) = update.hadoop.default_fs {
+                    self.memory.take(default_fs.len())?;
+                    self.application.default_fs = Some(default_fs);
+                }
+                for (name, value) in update.properties.into_iter().filter(|(name, _)| name.starts_with("spark.")) {
                     self.memory.take(name.len() + value.len() + 128)?;
                     self.application.properties.insert(name, value);
                 }

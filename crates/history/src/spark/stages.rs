@@ -3,10 +3,10 @@
 use super::executors::Course;
 use super::failed::{Aborted, Failed, attempt, max_failures, of_hosts};
 use super::work::{Counted, Machines, Starts, Works};
-use super::{Application, Executor, Job, Stage, Task, TaskEnd};
+use super::{Application, Executor, Job, Locality, Rdd, Stage, Task, TaskEnd, is_far};
 use scenario::{SparkLevel, SparkPlace, SparkStage};
 use std::collections::{BTreeMap, BTreeSet};
-use units::{Bytes, Time};
+use units::{Bytes, Time, many};
 
 /// Stages of jobs that overlapped in time: they run at once, after those before.
 #[derive(Default)]
@@ -27,7 +27,8 @@ pub fn groups<'a>(of: &'a Application, notes: &mut Vec<String>) -> Vec<Group<'a>
     let mut taken = BTreeSet::new();
     let jobs = taken_in(of);
     if jobs.len() < of.jobs.len() {
-        notes.push(format!("{} jobs that did not succeed are left out", of.jobs.len() - jobs.len()));
+        let (jobs, are) = (of.jobs.len() - jobs.len(), if of.jobs.len() - jobs.len() == 1 { "is" } else { "are" });
+        notes.push(format!("{} that did not succeed {are} left out", many(jobs, "job")));
     }
     let whole = |stage: &Stage| stage.finish_ms.is_some() && stage.failure.is_empty();
     let mut attempts: BTreeMap<u32, Vec<&Stage>> = BTreeMap::new();
@@ -137,6 +138,9 @@ const LITTLE: u64 = 1 << 20;
 /// Four that fail in a row fail the job.
 const MOST_COUNTED: u32 = 100;
 
+/// How names of files in HDFS begin.
+const HDFS: &str = "hdfs:";
+
 /// What is known of the stages: of all, and of those before.
 pub struct Ran<'a> {
     /// Attempts that succeeded, by stage and its attempt.
@@ -173,6 +177,10 @@ pub struct Ran<'a> {
     pub in_part: (u32, u64, u64),
     /// Stages that read what another has kept: by number, that one's and the level.
     pub readers: BTreeMap<u32, (u32, SparkLevel)>,
+    /// Whether paths that name no file system are of HDFS; none where the log does not say.
+    hdfs_by_default: Option<bool>,
+    /// Tasks that read files of HDFS, and those of them that had none of these on their host.
+    pub of_files: (usize, usize),
     /// How many tasks are imported.
     pub taken: usize,
     /// How long these took, in seconds.
@@ -209,6 +217,7 @@ impl<'a> Ran<'a> {
             *most = took.max(*most);
         }
         let sets = of.stages.iter().filter_map(|stage| Some((stage.id, stage.rdds.first()?.id))).collect();
+        let default_fs = of.property("spark.hadoop.fs.defaultFS").or(of.default_fs.as_deref());
         Self {
             succeeded,
             launches,
@@ -228,6 +237,8 @@ impl<'a> Ran<'a> {
             names: BTreeMap::new(),
             in_part: (0, 0, 0),
             readers: BTreeMap::new(),
+            hdfs_by_default: default_fs.map(|fs| fs.starts_with(HDFS)),
+            of_files: (0, 0),
             taken: 0,
             time: 0.0,
             length: 0.0,
@@ -314,9 +325,21 @@ impl<'a> Ran<'a> {
         (all - sum).max(0.0) / unknown
     }
 
-    /// Whether a stage reads files of HDFS, and not what another has kept of them.
+    /// Whether a stage reads files of HDFS, and not what another has kept of them. The name of an RDD of files is
+    /// their path as the program wrote it, mostly without a file system. Where the log does not say which is meant
+    /// then, tasks that preferred nodes tell: files that are on every host, or in an object store, are near to none.
     pub fn in_hdfs(&self, stage: &Stage) -> bool {
-        stage.rdds.iter().any(|rdd| rdd.name.starts_with("hdfs:")) && !self.readers.contains_key(&stage.id)
+        if self.readers.contains_key(&stage.id) {
+            return false;
+        }
+        let preferred = || {
+            let mut tasks = self.succeeded.range((stage.id, 0)..=(stage.id, u32::MAX)).flat_map(|(_, tasks)| tasks);
+            let near = |task: &Task| matches!(task.locality, Locality::NodeLocal | Locality::RackLocal);
+            tasks.any(|task| task.metrics.input_bytes > 0 && near(task))
+        };
+        let plain = |rdd: &Rdd| rdd.parents.is_empty() && rdd.name.starts_with('/');
+        stage.rdds.iter().any(|rdd| rdd.name.starts_with(HDFS))
+            || stage.rdds.iter().any(plain) && self.hdfs_by_default.unwrap_or_else(preferred)
     }
 }
 
@@ -380,8 +403,13 @@ pub fn of_stage(stage: &Stage, (number, group): (usize, &Group), ran: &mut Ran, 
     let after = parents.iter().filter(|_| reads);
     let ready = after.map(|(_, end, _)| *end).fold(group.submit, i64::max);
     let result = sum(&|task| task.metrics.result_bytes) / known.len().max(1) as u64;
-    let reduce_locality = known.iter().any(|task| task.locality != super::Locality::ProcessLocal);
+    let reduce_locality = known.iter().any(|task| task.locality != Locality::ProcessLocal);
     let inputs = if ran.in_hdfs(stage) { bytes(&|task| task.metrics.input_bytes) } else { Vec::new() };
+    if !inputs.is_empty() {
+        let readers = || known.iter().filter(|task| task.metrics.input_bytes > 0);
+        ran.of_files.0 += readers().count();
+        ran.of_files.1 += readers().filter(|task| is_far(task)).count();
+    }
     let works = Works::of(&tasks, &ran.machines, &ran.starts, ran.cost, ran.reads_far(stage));
     let attempts = ran.failed.of_stage(stage, if group.failed { u32::MAX } else { ran.max_failures.saturating_sub(1) });
     let took = |task: &Task| (task.finish_ms.unwrap_or(task.launch_ms) - task.launch_ms).max(0) as f64;

@@ -4,7 +4,7 @@
 //! compiler, the collector, a Python worker. So a task's work is the time for which it could run, times the part of a
 //! core that it had meanwhile: min(1, cores / n) where n tasks shared a machine's cores.
 
-use super::{Application, Locality, Task};
+use super::{Application, Task, is_far};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -294,9 +294,4 @@ fn without_reading(tasks: &BTreeMap<u32, &Task>, works: &mut BTreeMap<u32, f64>)
             *work = work.min(counted(task) * worked / all);
         }
     }
-}
-
-/// Whether its input stood on another node.
-const fn is_far(task: &Task) -> bool {
-    matches!(task.locality, Locality::Any | Locality::RackLocal)
 }

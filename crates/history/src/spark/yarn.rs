@@ -8,7 +8,7 @@ use super::work::Machines;
 use scenario::key::Section;
 use scenario::spark_properties::size;
 use scenario::{Generation, Scenario, Spark, SparkDeployMode, SparkGroup, SparkProperty, SparkUnit, SparkYarn};
-use units::{Bytes, Time};
+use units::{Bytes, Time, many};
 
 /// The most that a node has for containers.
 const MOST_MEMORY: Bytes = Bytes::from_mib(1 << 30);
@@ -62,8 +62,9 @@ pub(super) fn on_yarn(
         scenario.mapreduce.node_memory = Some(Bytes::new(memory).min(MOST_MEMORY));
         scenario.mapreduce.node_vcores = cores.saturating_mul(each).saturating_add(am_cores).clamp(1, 10_000);
         notes.push(format!(
-            "it ran on YARN: `mapreduce.node-memory` and `node-vcores` are what {each} executors and the \
-             ApplicationMaster need on each host, as no log says what the nodes had"
+            "it ran on YARN: `mapreduce.node-memory` and `node-vcores` are what {} and the \
+             ApplicationMaster need on each host, as no log says what the nodes had",
+            many(each, "executor")
         ));
     }
     spark.executors = 1;

@@ -13,6 +13,7 @@ mod read;
 mod record;
 mod samples;
 mod spark;
+mod spark_files;
 mod spark_foreign;
 mod spark_hosts;
 mod spark_import;

@@ -210,6 +210,17 @@ fn foreign_files_are_named_as_such() {
         assert!(matches!(error.problem, Problem::UnknownFormat { .. }), "{error}");
         assert!(error.to_string().contains("not a job history"), "{error}");
     }
+    // What people have beside the history, and take for it.
+    for (foreign, words) in [
+        ("\nHadoop job: job_1526555215992_0001\n=====\nUser: u\n", "what `mapred job -history` prints"),
+        ("{\"hadoopJob\":\"job_1526555215992_0001\",\"user\":\"u\"}", "what `mapred job -history` prints"),
+        ("{\"jobs\":{\"job\":[{\"id\":\"job_1326381300833_2_2\"}]}}", "an answer of a server of Hadoop"),
+        ("{\"Event\":\"SparkListenerLogStart\",\"Spark Version\":\"3.5.1\"}\n", "an event log of Spark"),
+        ("{\"entity\":\"dag_1_1_1\",\"entitytype\":\"TEZ_DAG_ID\",\"events\":[]}\u{1}\n", "as Tez logs them"),
+    ] {
+        let error = read(foreign.as_bytes()).unwrap_err();
+        assert!(error.to_string().contains(words), "{foreign}: {error}");
+    }
     let error = read(b"{\"name\": \"a package\"}").unwrap_err();
     assert!(error.to_string().contains("a job of Rumen"), "{error}");
 }

@@ -87,7 +87,7 @@ fn a_task_that_failed_on_several_hosts_failed_for_itself() {
     let spark = of.scenario.spark.as_ref().unwrap();
     let expected = [(Some(0), vec![], 1_000), (None, vec![1], 500), (Some(0), vec![], 400)];
     assert_eq!(on_hosts(&spark.stage[0]), expected);
-    says(&of, "1 attempts failed on worker-1");
+    says(&of, "1 attempt failed on worker-1");
 }
 
 /// A job that failed with a task has to fail with it here. Of the next job the failures are those of h1, which alone is

@@ -526,7 +526,9 @@ fn a_history_that_cannot_be_read_is_exit_2() {
     let other = "cluster.workers = 4\nhdfs.replication = 2\njob = { workload = \"sort\", reducers = 7 }";
     scratch.file("other.toml", other);
     let path = path.display().to_string();
-    let cases: [(&[&str], &str); 8] = [
+    scratch.file("spark.toml", "[[spark.stage]]\nname = \"count\"");
+    let cases: [(&[&str], &str); 9] = [
+        (&["run", "spark.toml", "--replay", &path], "an application of Spark"),
         (&["import", "jhist", "cut.jhist"], "cut.jhist: "),
         (&["import", "jhist", "foreign.jhist"], "foreign.jhist: "),
         (&["import", "rumen", &path], "is a history of format jhist"),
@@ -544,7 +546,7 @@ fn a_history_that_cannot_be_read_is_exit_2() {
         assert_eq!(code(&output), 2, "{args:?}: {}", said(&output));
         assert!(said(&output).contains(message), "{args:?}: {}", said(&output));
     }
-    assert_eq!(scratch.names(), ["cut.jhist", "foreign.jhist", "other.toml", "small.toml"]);
+    assert_eq!(scratch.names(), ["cut.jhist", "foreign.jhist", "other.toml", "small.toml", "spark.toml"]);
 }
 
 /// Every scenario that comes with Trunkline is right.
