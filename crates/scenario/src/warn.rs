@@ -4,8 +4,8 @@ use super::check::Check;
 use super::problem::Problems;
 use super::tree::{Tree, Value};
 use super::{
-    Control, Disk, DiskRole, Fidelity, Generation, Job, JobCodec, Node, Packing, PackingKind, RaidLevel, Recovery,
-    Scenario, Tcp,
+    Control, Disk, DiskRole, Fidelity, Generation, Job, JobCodec, Network, Node, Packing, PackingKind, RaidLevel,
+    Recovery, Scenario, Tcp, TopologyKind,
 };
 use units::{Quantity, Time};
 
@@ -75,6 +75,7 @@ pub(super) fn warn(scenario: &Scenario, tree: &Tree, warnings: &mut Problems) {
         super::job_keys::warn(&mut check, &section, job);
     }
     check.unheeded_by_flows();
+    check.unheeded_by_topology();
     check.unheeded_disks();
     super::object_store::warn(&mut check);
     super::cost::warn(&mut check);
@@ -350,6 +351,48 @@ impl Check<'_> {
         for path in ["node.disks"].into_iter().chain(hosts) {
             if self.tree.get(path).is_some() && counted(&self.scenario.node) {
                 self.says(path, "it has no effect: each entry of `node.disk` has its `count`", "one of the two");
+            }
+        }
+    }
+
+    /// Settings of wires where there are none, and of a structure that another topology has. What a key has by default
+    /// nobody has asked for: the text of a run has all keys.
+    fn unheeded_by_topology(&mut self) {
+        use TopologyKind as Kind;
+        let (network, left_out) = (&self.scenario.network, Network::default());
+        let kind = network.topology;
+        let wired = kind != Kind::Wifi;
+        let radio = "on the air `network.wifi` says it: `standard`, `width`, `streams`, and `rate` with a fixed one";
+        let queue = "on the air it is `network.wifi.queue`";
+        let keys = [
+            ("rate", wired, network.rate != left_out.rate, radio),
+            ("delay", wired, network.delay != left_out.delay, "on the air the way from node to node takes its time"),
+            ("loss", wired, network.loss > 0.0, "on the air `network.wifi.propagation` and collisions make losses"),
+            ("queue", wired, network.queue != left_out.queue, queue),
+            ("host-queue", wired, network.host_queue != left_out.host_queue, queue),
+            ("framing", wired, network.framing != left_out.framing, "frames of 802.11 are as long as they are"),
+            (
+                "core",
+                wired && !matches!(kind, Kind::Star | Kind::Graph),
+                network.core != left_out.core,
+                "only topologies with links between switches have it; between access points it is `network.wifi.wire`",
+            ),
+            (
+                "racks",
+                matches!(kind, Kind::Tree | Kind::LeafSpine),
+                network.racks != left_out.racks,
+                "`topology = \"tree\"` or `\"leaf-spine\"`",
+            ),
+            ("spines", kind == Kind::LeafSpine, network.spines != left_out.spines, "`topology = \"leaf-spine\"`"),
+            ("ports", kind == Kind::FatTree, network.ports != left_out.ports, "`topology = \"fat-tree\"`"),
+            ("cell", kind == Kind::Dcell, network.cell != left_out.cell, "`topology = \"dcell\"`"),
+            ("level", kind == Kind::Dcell, network.level != left_out.level, "`topology = \"dcell\"`"),
+            ("hops", kind == Kind::ParkingLot, network.hops != left_out.hops, "`topology = \"parking-lot\"`"),
+        ];
+        for (key, heeded, given, help) in keys {
+            if given && !heeded {
+                let message = format!("it has no effect with topology {}", kind.word());
+                self.says(&format!("network.{key}"), message, help);
             }
         }
     }

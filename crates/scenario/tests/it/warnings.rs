@@ -52,6 +52,11 @@ fn what_goes_against_expectation_is_said_with_its_place() {
         ("[run]\nmost-fetches = 1_000\n[job]", "2:16", "with packets each map output is fetched for itself"),
         ("[run]\ngrain = 4\n[job]", "2:9", "with packets data moves in pieces as Hadoop's are"),
         ("[tcp]\nstart-at-ssthresh = true\n[job]", "2:21", "no effect without `abc-limit`"),
+        ("[network]\ntopology = \"wifi\"\nrate = \"20 Mbit/s\"\n[job]", "3:8", "no effect with topology wifi"),
+        ("[network]\ntopology = \"wifi\"\nqueue = { limit = \"9 packets\" }\n[job]", "3:9", "`network.wifi.queue`"),
+        ("[network]\nracks = 3\n[job]", "2:9", "no effect with topology star"),
+        ("[network]\ntopology = \"tree\"\nspines = 3\n[job]", "3:10", "`topology = \"leaf-spine\"`"),
+        ("[network]\ncore = { loss = 0.1 }\n[job]", "2:8", "only topologies with links between switches"),
         ("[hdfs]\nrepair = \"1 h\"\n[job]", "2:10", "no disk has a `failure-rate`"),
         (
             "[node]\ndisk = { failure-rate = 0.01 }\n[power]\nfailing-rate = 0.1\n[job]",
