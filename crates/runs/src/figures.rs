@@ -107,15 +107,16 @@ impl Figures {
             add("retransmissions".to_owned(), "", network.retransmissions as f64);
             add("TCP timeouts".to_owned(), "", network.timeouts as f64);
         }
-        if let Some(energy) = result.energy.as_ref().filter(|energy| energy.disks.is_some()) {
-            let kwh = |energy: units::Energy| energy.as_joules() / 3.6e6;
+        if let Some(energy) = &result.energy {
+            // One unit for a tablet's joules and a rack's day, so that any two scenarios can be compared.
+            let wh = |energy: units::Energy| energy.as_joules() / 3.6e3;
             for (job, drawn) in result.jobs.iter().zip(&energy.jobs).filter(|(job, _)| failure_of(job).is_none()) {
                 if let Some(drawn) = drawn {
-                    add(format!("{}: energy of nodes", job.name), "kWh", kwh(*drawn));
+                    add(format!("{}: energy of nodes", job.name), "Wh", wh(*drawn));
                 }
             }
             if let Some(disks) = &energy.disks {
-                add("energy of disks".to_owned(), "kWh", kwh(disks.drawn));
+                add("energy of disks".to_owned(), "Wh", wh(disks.drawn));
                 add("saved by rest of disks".to_owned(), "%", disks.saved() * 100.0);
                 add("ceiling of what rest could save".to_owned(), "%", disks.ceiling() * 100.0);
                 add("starts of disks".to_owned(), "", disks.starts.into());

@@ -53,6 +53,29 @@ fn output_fits_the_screen_and_long_names_keep_their_figures() {
     }
 }
 
+/// Three nodes of 100 W, whatever they do: 300 W over the job's time.
+#[test]
+fn energy_of_nodes_is_among_the_figures_of_several_runs() {
+    let scratch = Scratch::new("energy");
+    scratch.file(
+        "a.toml",
+        "cluster.workers = 2\nnode.idle-power = \"100 W\"\nhdfs.replication = 1\n\
+         [job]\nname = \"j\"\nworkload = \"wordcount\"\ninput = \"8 MB\"\n",
+    );
+    let output = scratch.trunkline(&["run", "a.toml", "--runs", "2", "--json"]);
+    let runs = json(&printed(&output));
+    let values = |name: &str| -> Vec<f64> {
+        let mut figures = runs["figures"].as_array().expect("a list").iter();
+        let figure = figures.find(|figure| figure["name"] == name).unwrap_or_else(|| panic!("{name}: {runs}"));
+        figure["values"].as_array().expect("a list").iter().filter_map(serde_json::Value::as_f64).collect()
+    };
+    let (seconds, energy) = (values("j: submission to finish"), values("j: energy of nodes"));
+    assert_eq!((seconds.len(), energy.len()), (2, 2));
+    for (seconds, energy) in seconds.iter().zip(&energy) {
+        assert!((energy - 300.0 * seconds / 3600.0).abs() < 1e-6, "{seconds} s, {energy} Wh");
+    }
+}
+
 #[test]
 fn the_usual_width_is_eighty() {
     let scratch = Scratch::new("eighty");
