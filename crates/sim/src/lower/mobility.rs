@@ -6,7 +6,7 @@ use des::RandomStream;
 use scenario::{Mobility as Moves, MobilityKind, PlaceKind, node_name};
 use units::{Distance, Speed};
 use wifi::mobility::{Area, GaussMarkov, Group, Mobility, Position, RandomWaypoint, Start};
-use wifi::mobility::{read_bonnmotion, read_setdest};
+use wifi::mobility::{TraceProblem, read_bonnmotion, read_setdest};
 
 /// A place on the ground, from its two coordinates.
 pub(super) fn place(at: &[Distance]) -> Position {
@@ -20,12 +20,25 @@ pub(super) fn area(moves: &Moves) -> Result<Area, RunError> {
     Area::new(corner.x, corner.y).map_err(wrong)
 }
 
+/// What a scenario's keys have to do with it.
+fn remedy(problem: &TraceProblem, nodes: u32) -> String {
+    match problem {
+        TraceProblem::Outside { x, y, .. } if *x < 0.0 || *y < 0.0 => "; coordinates begin at 0".to_owned(),
+        TraceProblem::Outside { .. } => "; `mobility.area` is to hold all of its places".to_owned(),
+        TraceProblem::UnknownNode { .. } | TraceProblem::NoPlace(_) => {
+            format!("; node 0 is the master, so that `cluster.workers = {}` takes {nodes} nodes", nodes - 1)
+        }
+        _ => String::new(),
+    }
+}
+
 /// The movement of each node.
 pub(super) fn of_nodes(moves: &Moves, nodes: u32, area: Area, seed: u64) -> Result<Vec<Mobility>, RunError> {
     if moves.model == MobilityKind::Trace {
         let bonnmotion = moves.file.ends_with(".movements");
         let read = if bonnmotion { read_bonnmotion } else { read_setdest };
-        return read(&moves.trace, nodes as usize, &area).map_err(|error| wrong(format!("{}: {error}", moves.file)));
+        let read = read(&moves.trace, nodes as usize, &area);
+        return read.map_err(|error| wrong(format!("{}: {error}{}", moves.file, remedy(&error.problem, nodes))));
     }
     let given = |node: u32| moves.node.iter().rfind(|place| place.node == node_name(node)).map(|at| place(&at.at));
     let first = first_places(moves, nodes, &area, seed);

@@ -431,3 +431,26 @@ fn stations_out_of_reach_are_named() {
     assert!(apart.len() == 1 && apart[0].starts_with("worker-1 and worker-2 do not reach each other: "), "{apart:?}");
     assert_eq!(unanswered("aodv"), (JobState::Succeeded, Vec::new()));
 }
+
+/// What is wrong with a trace of movements, and which key has to do with it.
+#[test]
+fn a_trace_that_does_not_fit_names_the_key() {
+    let with = |trace: &str| {
+        let text = format!(
+            "cluster.workers = 1\nnetwork.topology = \"wifi\"\ntraffic = [{{ kind = \"long\", to = \"master\" }}]\n\
+             mobility = {{ model = \"trace\", file = \"t.tcl\", trace = '''{trace}''' }}"
+        );
+        sim::parse("test.toml", &text, &[]).map_err(|error| error.to_string()).and_then(|scenario| {
+            sim::run(&scenario, &mut |_| ControlFlow::Break(())).map(|_| ()).map_err(|error| error.to_string())
+        })
+    };
+    let place = |node: u32, x: &str| format!("$node_({node}) set X_ {x}\n$node_({node}) set Y_ 1\n");
+    let says = |trace: &str, words: &str| {
+        let error = with(trace).expect_err(words);
+        assert!(error.contains("t.tcl: line ") && error.contains(words), "{error}");
+    };
+    says(&[place(0, "1"), place(1, "80")].concat(), "`mobility.area` is to hold all of its places");
+    says(&[place(0, "1"), place(1, "-8")].concat(), "coordinates begin at 0");
+    says(&place(0, "1"), "`cluster.workers = 1` takes 2 nodes");
+    says(&[place(0, "1"), place(1, "1"), place(2, "1")].concat(), "node 0 is the master");
+}

@@ -110,6 +110,8 @@ fn what_is_wrong_with_a_script_is_told_with_its_line() {
     assert_eq!(wrong("$ns_ at 50 \"$node_(0) setdest nan 1 1\""), TraceProblem::Number("nan".into()));
     assert!(matches!(wrong("$ns_ at 50 \"$node_(0) explode\""), TraceProblem::Unknown(_)));
     assert!(matches!(wrong("set opt(x) 5"), TraceProblem::Unknown(_)));
+    assert!(wrong("0 1 1 5 2 2").to_string().contains("in a file that ends in `.movements`, BonnMotion's"));
+    assert!(wrong("<?xml version=\"1.0\"?>").to_string().contains("SUMO's"));
     assert_eq!(read_setdest(SETDEST, 3, &area()).unwrap_err().problem, TraceProblem::NoPlace(2));
     assert_eq!(read_setdest("", 1, &area()).unwrap_err().problem, TraceProblem::NoPlace(0));
 }

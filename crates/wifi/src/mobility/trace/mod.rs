@@ -82,11 +82,20 @@ pub enum TraceProblem {
     /// A line of waypoints whose count of numbers is no multiple of three.
     #[error("{0} numbers: each waypoint is a time, x and y")]
     Triples(usize),
+    /// XML, as of SUMO.
+    #[error(
+        "XML is no trace of movements: of SUMO's floating car data its `traceExporter.py` makes one \
+         (`--fcd-input FILE --ns2mobility-output FILE`)"
+    )]
+    Xml,
     /// A node without a position.
     #[error("the trace ends without a place for node {0}")]
     NoPlace(u32),
     /// A line that is no command.
-    #[error("`{0}` is not a movement: expected `$node_(N) set X_ x` or `$ns_ at TIME \"$node_(N) setdest X Y SPEED\"`")]
+    #[error(
+        "`{0}` is not a movement: expected `$node_(N) set X_ x` or `$ns_ at TIME \"$node_(N) setdest X Y SPEED\"`, or, \
+         in a file that ends in `.movements`, BonnMotion's `TIME X Y ...`"
+    )]
     Unknown(String),
 }
 

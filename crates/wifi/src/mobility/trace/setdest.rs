@@ -55,6 +55,7 @@ fn statement(line: &str, nodes: &mut [Node], area: &Area) -> Result<(), TracePro
     match *words {
         [] => Ok(()),
         [first, ..] if first.starts_with('#') || first.starts_with("$god_") => Ok(()),
+        [first, ..] if first.starts_with('<') => Err(TraceProblem::Xml),
         ["$ns_", "at", _, god, ..] if god.starts_with("$god_") => Ok(()),
         [node, "set", axis @ ("X_" | "Y_" | "Z_"), value] => {
             let node = known(index(node).ok_or_else(unknown)?, nodes.len())?;
