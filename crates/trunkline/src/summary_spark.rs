@@ -123,7 +123,7 @@ pub fn of_spark(text: &mut String, spark: &SparkApplication, screen: &Screen) {
     if let Some(adapted) = adapted(numbers.iter().map(|number| &spark.stages[*number])) {
         line(text, screen, &adapted);
     }
-    let mut table = Table::new(["stage", "tasks", "submitted", "took", "shuffle in", "remote", "fetch wait"])
+    let mut table = Table::new(["stage", "tasks", "submitted", "took", "shuffle in", "remote", "mean wait"])
         .indented(2)
         .optional(&[2, 5]);
     let mut sums = vec![(Bytes::ZERO, Bytes::ZERO, 0.0); spark.stages.len()];
@@ -143,7 +143,7 @@ pub fn of_spark(text: &mut String, spark: &SparkApplication, screen: &Screen) {
             time(took(number)),
             format!("{:.1}", local + remote),
             format!("{remote:.1}"),
-            format!("{waited:.1} s"),
+            format!("{:.1}", Time::from_secs_f64(waited / f64::from(stage.tasks.max(1)))),
         ]);
     }
     let _ = write!(text, "\n{}", table.shown(screen));

@@ -73,7 +73,12 @@ impl Study {
             let known: Vec<_> = Self::built_in_names().collect();
             let near = units::nearest(name, known.iter().copied())
                 .map_or_else(String::new, |near| format!("did you mean `{near}`? "));
-            LinkError::Input(format!("cannot read {}: {error}; {near}there are: {}", file.display(), known.join(", ")))
+            let why = if error.kind() == std::io::ErrorKind::NotFound {
+                format!("there is no study `{name}`, and no folder of that name with a testbed.toml")
+            } else {
+                format!("cannot read {}: {error}", file.display())
+            };
+            LinkError::Input(format!("{why}; {near}there are: {}", known.join(", ")))
         })?;
         let name = folder.file_name().map_or_else(|| "study".to_owned(), |name| name.to_string_lossy().into_owned());
         Self::parse(&name, &text)
