@@ -88,7 +88,7 @@ fn a_crashed_node_is_named_with_the_timeout_that_the_job_waited_for() {
 fn a_crash_after_the_maps_is_named_too() {
     // Its outputs are gone: reducers elsewhere wait for them.
     let calm = run(&[]);
-    let maps_done = calm.attempts.iter().filter(|a| a.kind == results::TaskKind::Map).map(|a| a.finish).max();
+    let maps_done = calm.attempts.iter().filter(|a| a.kind == TaskKind::Map).map(|a| a.finish).max();
     let at = maps_done.expect("maps") - Time::from_ms(200);
     let fault = format!("faults=[{{ at = \"{} ms\", node = \"worker-7\" }}]", at.as_ps() / 1_000_000_000);
     let result = run(&[&fault]);
