@@ -41,14 +41,14 @@ fn paths_without_a_file_system_are_of_the_default_one() {
     assert_eq!(inputs(&of("/in", ["RACK_LOCAL", "ANY"], &[], &json!({}))), hdfs);
     let own = [("spark.hadoop.fs.defaultFS", "hdfs://other")];
     assert_eq!(inputs(&of("/in", anywhere, &own, &default("file:///"))), hdfs);
-    for elsewhere in [
-        of("/in", anywhere, &[], &json!({})),
-        of("/in", near, &[], &default("file:///")),
-        of("s3a://b/in", anywhere, &[], &default("hdfs://m")),
-        of("file:///in", anywhere, &[], &default("hdfs://m")),
-        of("MapPartitionsRDD", near, &[], &default("hdfs://m")),
+    for (name, localities, fs) in [
+        ("/in", anywhere, json!({})),
+        ("/in", near, default("file:///")),
+        ("s3a://b/in", anywhere, default("hdfs://m")),
+        ("file:///in", anywhere, default("hdfs://m")),
+        ("MapPartitionsRDD", near, default("hdfs://m")),
     ] {
-        assert_eq!(inputs(&elsewhere), []);
+        assert_eq!(inputs(&of(name, localities, &[], &fs)), [], "{name} of {fs}");
     }
 }
 

@@ -362,7 +362,7 @@ fn an_application_of_yarn_stays_on_yarn() {
     let (memory, vcores, spark, notes) = of(yarn);
     assert_eq!((memory, vcores), (Some(Bytes::from_mib(4 << 10)), 2));
     assert_eq!((spark.executor_memory, spark.yarn.unwrap().instances), (Bytes::from_mib(2_048), 2));
-    assert!(notes.contains("what 1 executors and the ApplicationMaster need"), "{notes}");
+    assert!(notes.contains("what 1 executor and the ApplicationMaster need"), "{notes}");
     let more = "\"spark.yarn.scheduler.heartbeat.interval-ms\":\"5000\",\"spark.executor.memoryOverhead\":\"1g\",\
                 \"spark.dynamicAllocation.enabled\":\"true\",\"spark.submit.deployMode\":\"cluster\",\
                 \"spark.scheduler.minRegisteredResourcesRatio\":\"1.0\",";
