@@ -22,18 +22,27 @@ pub(crate) fn missed(input: f64, cache: f64, written: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeMap;
 
     /// The misses of a merge of so many files, 10,000 pages in all and written one after the other, beside `written`
     /// pages for each that is read: page by page in a list by last use.
     fn by_pages(files: usize, capacity: usize, written: usize) -> f64 {
         let length = 10_000 / files;
-        let mut cache: Vec<usize> = (0..10_000).rev().take(capacity).rev().collect();
+        // When each page in the cache was used last, and which page was used when.
+        let (mut used, mut pages, mut now) = (BTreeMap::new(), BTreeMap::new(), 0_u32);
         let mut use_page = |page: usize| {
-            let hit = cache.iter().position(|other| *other == page);
-            cache.remove(hit.unwrap_or(0));
-            cache.push(page);
-            hit.is_some()
+            now += 1;
+            let hit = used.insert(page, now).map(|before| pages.remove(&before)).is_some();
+            pages.insert(now, page);
+            if pages.len() > capacity {
+                let (_, oldest) = pages.pop_first().expect("a page");
+                used.remove(&oldest);
+            }
+            hit
         };
+        for page in 10_000 - capacity..10_000 {
+            use_page(page);
+        }
         let (mut misses, mut next) = (0_u32, 10_000);
         for page in 0..length {
             for file in 0..files {
