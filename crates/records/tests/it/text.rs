@@ -44,7 +44,10 @@ fn lines(bytes: &[u8]) -> Result<usize, Error> {
 /// by twelve standard deviations.
 #[test]
 fn random_bytes_are_no_text() {
-    proptest!(|(bytes in prop::collection::vec(1_u8.., 4096..8192), ascii in "[ -~\n]{0,80}")| {
+    let bytes = prop::collection::vec(1_u8.., 4096..8192);
+    // Two bytes are the head of a gzip file, and one in 65,025 begins with them.
+    let bytes = bytes.prop_filter("gzip", |bytes| !bytes.starts_with(b"\x1f\x8b"));
+    proptest!(|(bytes in bytes, ascii in "[ -~\n]{0,80}")| {
         for bytes in [bytes.clone(), [ascii.as_bytes(), &bytes].concat()] {
             let error = lines(&bytes).expect_err("binary").to_string();
             prop_assert!(error.contains("it is binary (byte") && error.contains("not UTF-8"), "{}", error);
