@@ -195,12 +195,14 @@ fn a_pattern_has_the_matches_of_the_library() {
         r"(\d+)",
         r"(\d*)b|",
     ];
+    let both = PATTERNS.map(|pattern| {
+        let rule: KeyRule = format!("regex:{pattern}").parse().expect("a rule");
+        (pattern, rule, regex::bytes::Regex::new(pattern).expect("an expression"))
+    });
     let text = prop::collection::vec(prop::sample::select(&b"aaabbc12 \n\xff\xc3\xa9"[..]), 0..60);
     proptest!(|(record in text)| {
         let mut keys = Keys::new();
-        for pattern in PATTERNS {
-            let rule: KeyRule = format!("regex:{pattern}").parse().expect("a rule");
-            let regex = regex::bytes::Regex::new(pattern).expect("an expression");
+        for (pattern, rule, regex) in &both {
             let expected: Vec<&[u8]> = if regex.captures_len() > 1 {
                 regex.captures_iter(&record).filter_map(|found| found.get(1)).map(|group| group.as_bytes()).collect()
             } else {
