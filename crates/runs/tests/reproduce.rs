@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::LazyLock;
 use units::{BitRate, Time};
 
 fn sample(name: &str) -> Vec<JobHistory> {
@@ -28,6 +29,18 @@ fn reproduced(job: &JobHistory) -> (Imported, RunResult) {
     (imported, result)
 }
 
+/// Each of [`jobs`] with its scenario and the run of that. Three tests look at them, and reproduce them once.
+fn all_reproduced() -> &'static [(JobHistory, Imported, RunResult)] {
+    static ALL: LazyLock<Vec<(JobHistory, Imported, RunResult)>> = LazyLock::new(|| {
+        let beside = |job| {
+            let (imported, result) = reproduced(&job);
+            (job, imported, result)
+        };
+        jobs().into_iter().map(beside).collect()
+    });
+    &ALL
+}
+
 fn run(scenario: &Scenario) -> RunResult {
     sim::run(scenario, &mut |_| ControlFlow::Continue(())).unwrap_or_else(|e| panic!("{}: {e}", scenario.name))
 }
@@ -43,8 +56,7 @@ fn length(result: &RunResult) -> f64 {
 /// and from its submission, and moves what its counters say.
 #[test]
 fn written_scenarios_take_as_long_as_their_jobs() {
-    for job in jobs() {
-        let (imported, _) = reproduced(&job);
+    for (job, imported, _) in all_reproduced() {
         let scenario = sim::parse(&job.id, &imported.to_toml(), &[]).unwrap_or_else(|e| panic!("{}: {e}", job.id));
         assert_eq!(scenario, imported.scenario, "{}: what is written is not what was checked", job.id);
         let result = run(&scenario);
@@ -56,7 +68,7 @@ fn written_scenarios_take_as_long_as_their_jobs() {
         assert!((finish / since_submission - 1.0).abs() < 0.05, "{}: {finish} s of {since_submission} s", job.id);
         let succeeds = job.state == JobState::Succeeded;
         assert_eq!(result.jobs[0].state == results::JobState::Succeeded, succeeds, "{}", result.jobs[0].reason);
-        let check = check(&imported, &result);
+        let check = check(imported, &result);
         for line in check.lines.iter().filter(|line| line.unit == "MB") {
             assert!(line.error().is_some_and(|error| error.abs() < 0.02), "{}: {line:?}", job.id);
         }
@@ -67,8 +79,7 @@ fn written_scenarios_take_as_long_as_their_jobs() {
 /// The recorded attempts are all there, those that failed too, where they were.
 #[test]
 fn every_recorded_attempt_runs() {
-    for job in jobs() {
-        let (imported, result) = reproduced(&job);
+    for (job, imported, result) in all_reproduced() {
         let tasks = || job.maps.iter().chain(&job.reduces);
         let recorded = tasks().flat_map(|task| &task.attempts).filter(|a| a.start_ms.is_some() && !a.host.is_empty());
         assert_eq!(result.attempts.len(), recorded.count(), "{}", job.id);
@@ -100,9 +111,8 @@ fn shuffle(result: &RunResult) -> (BTreeMap<u32, u64>, f64) {
 #[test]
 fn the_shuffle_of_a_reproduced_job_waits_for_the_network() {
     let mut with_a_shuffle = 0;
-    for job in jobs().iter().filter(|job| job.state == JobState::Succeeded) {
-        let (imported, result) = reproduced(job);
-        let (into, recorded) = shuffle(&result);
+    for (job, imported, result) in all_reproduced().iter().filter(|(job, ..)| job.state == JobState::Succeeded) {
+        let (into, recorded) = shuffle(result);
         let Some(busiest) = into.values().max().copied().filter(|bytes| *bytes > 1_000_000) else { continue };
         with_a_shuffle += 1;
         let tenth = imported.scenario.network.rate.as_bps() / 10;
