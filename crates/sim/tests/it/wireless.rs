@@ -441,7 +441,7 @@ fn a_trace_that_does_not_fit_names_the_key() {
              mobility = {{ model = \"trace\", file = \"t.tcl\", trace = '''{trace}''' }}"
         );
         sim::parse("test.toml", &text, &[]).map_err(|error| error.to_string()).and_then(|scenario| {
-            sim::run(&scenario, &mut |_| ControlFlow::Break(())).map(|_| ()).map_err(|error| error.to_string())
+            sim::run(&scenario, &mut |_| ControlFlow::Continue(())).map(|_| ()).map_err(|error| error.to_string())
         })
     };
     let place = |node: u32, x: &str| format!("$node_({node}) set X_ {x}\n$node_({node}) set Y_ 1\n");
