@@ -110,7 +110,7 @@ impl Fluid {
             && level >= old * (1.0 - self.precision)
             && level <= old * (1.0 + self.precision)
             && level <= link.lowest_cap * (1.0 + self.precision)
-            && self.sums[number as usize].highest <= level * (1.0 + self.precision)
+            && self.sums[number as usize].highest <= level.min(old) * (1.0 + self.precision)
     }
 
     /// Something of a link has changed: its level is computed anew if need be.
@@ -161,7 +161,8 @@ impl Fluid {
         }
     }
 
-    /// Computes a link's level, and tells the links that share the flows it holds what these get by it.
+    /// Computes a link's level, and tells the links that share the flows it holds what these get by it. Whom it holds
+    /// have the old level until they are told: others that have more are measured by the lesser of the two.
     fn renew_level(&mut self, number: u32) {
         let old = self.levels[number as usize];
         self.sums[number as usize].dirty = false;
@@ -170,11 +171,13 @@ impl Fluid {
         let mut arrivals = std::mem::take(&mut self.work.arrivals);
         if !self.is_idle(number) {
             level = self.level(number);
-            if self.sums[number as usize].highest > level * (1.0 + self.precision) {
+            if self.sums[number as usize].highest > level.min(old) * (1.0 + self.precision) {
                 level = self.find_arrivals(number, &mut arrivals);
             }
         }
-        if !arrivals.is_empty() || level < old * (1.0 - self.precision) || level > old * (1.0 + self.precision) {
+        let above = old * (1.0 + self.precision);
+        let is_told = level < old * (1.0 - self.precision) || level.max(self.sums[number as usize].highest) > above;
+        if !arrivals.is_empty() || is_told {
             self.levels[number as usize] = level;
             self.note_change(number);
             self.pass_on(number, level - old);
