@@ -58,8 +58,7 @@ section! {
         /// each fetch stands for several, of maps that end one after another (docs/models/flow.md). 0 fetches each.
         most_fetches: Option<u64> = None, 0..=1_000_000_000_000;
         /// With flows: how many times as large as by packets the pieces are in which tasks and DataNodes read, compute,
-        /// send and write, as far as blocks and sockets allow (docs/models/flow.md). Left out: 1, and up to 8 where jobs
-        /// read more than 128 GiB.
+        /// send and write, as far as blocks and sockets allow (docs/models/flow.md). Left out: 1.
         grain: Option<u32> = None, 1..=64;
         /// Simulated time at which the run ends at the latest. It ends earlier when all jobs and all bounded traffic
         /// are done.

@@ -355,10 +355,8 @@ pub(crate) fn describe(change: &Change, topology: &net::Topology) -> (&'static s
 fn large_pieces(scenario: &Scenario, jobs: &[Job]) -> Option<Event> {
     let at = jobs.iter().filter_map(|job| job.launch).min().filter(|_| grain::grain(scenario) > 1)?;
     let detail = format!(
-        "tasks and disks move data in pieces of up to {}, of which there are too many to follow them as Hadoop's: jobs \
-         read {}; `run.grain = 1` does",
-        grain::largest(scenario),
-        grain::input(scenario)
+        "tasks and disks move data in pieces of up to {}, larger than Hadoop's: `run.grain = 1` follows those",
+        grain::largest(scenario)
     );
     Some(Event { at, kind: "large-pieces".to_owned(), node: None, link: None, detail })
 }

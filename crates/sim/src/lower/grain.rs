@@ -1,7 +1,7 @@
-//! The pieces in which data moves, where there is more of it than can be followed as finely as by packets.
+//! The pieces in which data moves, where a scenario asks for larger ones than by packets (`run.grain`).
 //!
 //! Tasks and DataNodes read, compute, send and write in pieces of 64 KiB to 4 MiB: a job of 1 TB has millions of them.
-//! With flows they are larger where jobs read much. What a piece's size stands for stays: no piece is more than an eighth
+//! With flows they can be larger. What a piece's size stands for stays: no piece is more than an eighth
 //! of a block, so that reading, computing and writing overlap; packets are at most half of what a socket holds, so that
 //! windows and round trips bound a stream as before; of packets in flight there are as many bytes; a disk shares its time
 //! among requests of any length (`storage`).
@@ -10,10 +10,6 @@ use hadoop::Config;
 use scenario::{Fidelity, Scenario};
 use units::{Bytes, whole};
 
-/// So much input, in MiB, is followed as finely as by packets.
-const FOLLOWED: u64 = 1 << 16;
-/// The most by which pieces grow where the scenario does not say.
-const COARSEST: u64 = 8;
 /// Pieces that a block has at the least.
 const OF_BLOCK: u64 = 8;
 
@@ -22,20 +18,7 @@ pub fn grain(scenario: &Scenario) -> u64 {
     if scenario.run.fidelity == Fidelity::Packet {
         return 1;
     }
-    scenario.run.grain.map_or_else(|| by_volume(input(scenario)), u64::from)
-}
-
-/// What all jobs read.
-pub fn input(scenario: &Scenario) -> Bytes {
-    let of = |job: &scenario::Job| if job.splits.is_empty() { job.input } else { job.splits.iter().copied().sum() };
-    let total: Bytes = scenario.job.iter().map(of).sum();
-    total.mul_f64(scenario.mapreduce.data_scale)
-}
-
-/// A power of two, so that blocks divide into pieces of one length.
-fn by_volume(input: Bytes) -> u64 {
-    let times = input.get() / (1 << 20) / FOLLOWED;
-    1 << times.clamp(1, COARSEST).ilog2()
+    scenario.run.grain.map_or(1, u64::from)
 }
 
 /// The largest piece.
@@ -69,12 +52,6 @@ pub fn coarsen(config: &mut Config, times: u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn pieces_grow_with_what_is_read_and_not_beyond() {
-        let times = |gib: u64| by_volume(Bytes::from_mib(gib << 10));
-        assert_eq!([0, 1, 64, 127, 128, 300, 511, 512, 100_000].map(times), [1, 1, 1, 1, 2, 4, 4, 8, 8]);
-    }
 
     /// A block of 128 MiB: pieces of 16 MiB at most. Sockets hold 1 MiB, and 80 packets of 64 KiB are 10 of 512 KiB.
     #[test]
