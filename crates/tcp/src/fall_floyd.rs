@@ -57,11 +57,12 @@ impl Endpoint {
     /// hole first: it retransmits it if `recover_` is set, as a timeout leaves it, and sends nothing at all otherwise.
     #[cold]
     pub(crate) fn write_among_duplicates(&mut self, now: Time, out: &mut Output) {
-        let mss = self.tx.window.mss;
         self.tx.repair.inflation = 0;
-        while let Some((start, end)) = self.tx.repair.board.next_hole(self.tx.una, mss).filter(|_| self.sack) {
-            let tx = &self.tx;
-            let full = tx.nxt - tx.una + u64::from(mss) > tx.window.cwnd;
+        loop {
+            let (tx, segment) = (&self.tx, self.full_segment());
+            let hole = tx.repair.board.next_hole(tx.una, segment as u32).filter(|_| self.sack);
+            let Some((start, end)) = hole else { break };
+            let full = tx.nxt - tx.una + segment > tx.window.cwnd;
             if tx.repair.recover == 0 || full || self.must_wait(now) {
                 return;
             }
