@@ -233,7 +233,7 @@ pub fn calibrate(job: &JobHistory, hosts: &Hosts, given: &Given) -> Calibration 
 }
 
 /// What partitions take of the shuffled bytes by themselves.
-fn partitions(job: &JobHistory) -> f64 {
+pub(super) fn partitions(job: &JobHistory) -> f64 {
     (job.maps.len() * job.reduces.len()) as f64 * PARTITION_OVERHEAD as f64
 }
 

@@ -1,10 +1,11 @@
 //! What a job's configuration says beside the keys that carry over as they are: compression, the combiner, and small
 //! jobs that run in their AppMaster.
 
+use super::calibrate::partitions;
 use super::settings::{Codec, Settings};
 use super::{Assumption, printable, significant};
 use crate::{JobHistory, JobState, Task};
-use hadoop::workload::{PARTITION_OVERHEAD, RECORD_OVERHEAD};
+use hadoop::workload::RECORD_OVERHEAD;
 use scenario::{JobCodec, Scenario};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -30,9 +31,7 @@ impl MapCompression {
             done.map(|attempt| attempt.counters.count(counter) as f64).sum()
         };
         let record = sum(&job.maps, "MAP_OUTPUT_BYTES") / sum(&job.maps, "MAP_OUTPUT_RECORDS");
-        let partitions = (job.maps.len() * job.reduces.len()) as f64;
-        let plain = sum(&job.reduces, "REDUCE_INPUT_RECORDS") * (record + RECORD_OVERHEAD)
-            + partitions * PARTITION_OVERHEAD as f64;
+        let plain = sum(&job.reduces, "REDUCE_INPUT_RECORDS") * (record + RECORD_OVERHEAD) + partitions(job);
         let ratio = sum(&job.reduces, SHUFFLED) / plain;
         (codec != JobCodec::None && ratio.is_finite() && ratio > 0.0).then_some(Self { codec, ratio })
     }

@@ -6,11 +6,12 @@
 //! that were counted, so that reads, fetches and replicas go through the simulated network. Map output is taken as it
 //! was shuffled, after combining and compressing.
 
+use super::calibrate::partitions;
 use super::network::{self, Shown};
 use super::record::{Moments, Record};
 use super::{Assumption, significant};
 use crate::{Attempt, JobHistory, JobState, Task};
-use hadoop::workload::{PARTITION_OVERHEAD, RECORD_OVERHEAD};
+use hadoop::workload::RECORD_OVERHEAD;
 use scenario::{
     Generation, Job, Nodes, Plan, PlannedAttempt, PlannedEnd, PlannedKind, Scenario, WorkloadKind, node_name,
 };
@@ -96,7 +97,7 @@ fn volumes(job: &JobHistory, block: Bytes, assumed: &mut Vec<Assumption>) -> Vol
     };
     let mut splits: Vec<Bytes> = splits.iter().map(|split| Bytes::new(split.unwrap_or(default).max(1))).collect();
 
-    let (maps, reducers) = (job.maps.len() as f64, job.reduces.len() as f64);
+    let maps = job.maps.len() as f64;
     let input: f64 = splits.iter().map(|split| split.get() as f64).sum();
     let of_reduces: Vec<Option<f64>> =
         job.reduces.iter().map(|task| counted(task, "REDUCE_SHUFFLE_BYTES").map(|bytes| bytes as f64)).collect();
@@ -113,7 +114,7 @@ fn volumes(job: &JobHistory, block: Bytes, assumed: &mut Vec<Assumption>) -> Vol
         .filter(|records| *records > 0.0 && !fetched.is_empty())
         .or(total(&job.maps, "MAP_OUTPUT_RECORDS"))
         .unwrap_or(shuffled / 100.0);
-    let overheads = records * RECORD_OVERHEAD + maps * reducers * PARTITION_OVERHEAD as f64;
+    let overheads = records * RECORD_OVERHEAD + partitions(job);
     let output = if job.reduces.is_empty() { 0.0 } else { (shuffled - overheads).max(0.0) };
     if output > input * MOST_RATIO {
         let more = Bytes::new(((output / MOST_RATIO - input) / maps).ceil() as u64);
@@ -245,8 +246,7 @@ pub fn apply(
         record.succeeded(map).filter_map(|attempt| attempt.written).map(|bytes| bytes.min(LARGEST) as f64).sum::<f64>()
     };
     let (side, reduced) = (of_outputs(true), of_outputs(false));
-    let partitions = (job.maps.len() * job.reduces.len()) as f64 * PARTITION_OVERHEAD as f64;
-    let shuffled = (volumes.shares.iter().sum::<f64>() - partitions).max(0.0);
+    let shuffled = (volumes.shares.iter().sum::<f64>() - partitions(job)).max(0.0);
     let ratio = |a: f64, b: f64| if a > 0.0 && b > 0.0 { significant((a / b).min(1000.0)) } else { 0.0 };
     let mut section = Job {
         name: scenario.job.first().map_or_else(String::new, |job| job.name.clone()),

@@ -64,6 +64,25 @@ fn volumes_of_terasort_are_those_of_its_format() {
     assert_eq!(job.shares.iter().sum::<f64>(), 208_000_144.0);
 }
 
+/// Each of four reducers fetched 50 B, of which six maps' partitions take 6 B each by themselves, and wrote 70 B: five for
+/// each byte of its records, and not one and a half for each that it fetched. So too where durations stand for costs.
+#[test]
+fn output_is_by_the_records_of_a_small_shuffle() {
+    let (mut job, _) = run("terasort-unshaped");
+    for attempt in job.reduces.iter_mut().flat_map(|task| &mut task.attempts) {
+        attempt.counters.set("REDUCE_SHUFFLE_BYTES", 50);
+        attempt.counters.set("HDFS_BYTES_WRITTEN", 70);
+    }
+    let counted = with_cluster(&job, None).unwrap().scenario.job.remove(0);
+    assert_eq!((counted.reducers, counted.reduce_ratio), (Some(4), Some(5.0)));
+    for attempt in job.maps.iter_mut().chain(&mut job.reduces).flat_map(|task| &mut task.attempts) {
+        attempt.counters.set("CPU_MILLISECONDS", 0);
+    }
+    let timed = with_cluster(&job, None).unwrap().scenario.job.remove(0);
+    assert!(timed.plan.is_some(), "durations stand for costs");
+    assert_eq!(timed.reduce_ratio, Some(5.0));
+}
+
 #[test]
 fn jobs_that_read_or_make_whole_files_are_seen_as_such() {
     for (name, shape, bytes) in [
