@@ -99,7 +99,7 @@ pub(crate) fn run_result(
     }
     if let Some(driver) = world.driver() {
         job::jobs(driver, &records, world, &mut result);
-        result.events.extend(large_pieces(scenario, &result.jobs));
+        result.events.extend(large_pieces(scenario));
         result.ledger.extend(disks::laws(driver, world.now()));
         object_store::fill(scenario, driver, &world.transport().interfaces(), &mut result);
         spark::fill(driver, &mut result);
@@ -351,12 +351,12 @@ pub(crate) fn describe(change: &Change, topology: &net::Topology) -> (&'static s
     }
 }
 
-/// That data moves in larger pieces than Hadoop's, as soon as a job is there.
-fn large_pieces(scenario: &Scenario, jobs: &[Job]) -> Option<Event> {
-    let at = jobs.iter().filter_map(|job| job.launch).min().filter(|_| grain::grain(scenario) > 1)?;
+/// That data moves in larger pieces than Hadoop's, from the beginning on.
+fn large_pieces(scenario: &Scenario) -> Option<Event> {
     let detail = format!(
         "tasks and disks move data in pieces of up to {}, larger than Hadoop's: `run.grain = 1` follows those",
         grain::largest(scenario)
     );
-    Some(Event { at, kind: "large-pieces".to_owned(), node: None, link: None, detail })
+    let event = Event { at: Time::ZERO, kind: "large-pieces".to_owned(), node: None, link: None, detail };
+    (grain::grain(scenario) > 1).then_some(event)
 }

@@ -327,7 +327,8 @@ impl MapTask {
         if rest > Bytes::ZERO {
             let hdfs = env.hdfs.config();
             let remote = self.source.is_some_and(|source| source != env.node);
-            // A quarter of a piece is worth processor time. Half a remote reader's window, or what follows would wait for this piece.
+            // A quarter of a piece is worth processor time. Half a remote reader's window, or what follows would wait for
+            // this piece.
             let window = if remote { hdfs.remote_window / 2 } else { hdfs.read_window };
             let least = (env.config.chunk / 4).min(window).min(rest).min(room);
             // The rest of a row is all that comes of a striped block until it is taken.
