@@ -62,6 +62,8 @@ fn config() -> impl Strategy<Value = Config> {
                 idle_restart: if idle_restart { IdleRestart::Linux } else { IdleRestart::Off },
                 window_validation,
                 control,
+                // Linux gives a connection up after seven lost SYNs, which some stories have: here each byte is to arrive.
+                syn_retries: 30,
                 ..Config::default()
             }
         },
