@@ -56,11 +56,10 @@ impl Run {
                 }
                 self.told.push((self.now, upcall));
             }
-            let Some(event) = self.events.pop() else { break };
-            if event.time() > until {
-                self.events.push(event.time(), event.kind(), event.index, event.arg);
+            if self.events.next_time().is_none_or(|next| next > until) {
                 break;
             }
+            let Some(event) = self.events.pop() else { break };
             self.now = event.time();
             self.transport.pass(self.now);
             self.transport.on_event(&event, &mut self.events);
@@ -137,6 +136,24 @@ fn an_abort_meets_packets_under_way() {
         run.told.iter().filter(|(_, t)| t.what == Happened::Reset(End::Server)).map(|(_, t)| t.user).collect();
     assert_eq!(reset, [3]);
     assert_eq!(run.count(|what| *what == Happened::Delivered(End::Server, Tag(1))), 7);
+}
+
+/// A byte is sent while the last segment of the message before it is under way, and goes by packets: they are delivered
+/// in order.
+#[test]
+fn packets_do_not_overtake_what_flowed_before() {
+    let mut run = Run::new(None);
+    run.send(3, End::Client, 121_505, 0);
+    run.run_to(Time::from_us(9_901), &BTreeMap::new());
+    run.send(3, End::Client, 1, 1);
+    run.run_to(Time::from_us(9_901 + 389), &BTreeMap::new());
+    (0..2).for_each(|number| run.send(0, End::Client, 1, 2 + number));
+    run.run_to(LONG, &BTreeMap::new());
+    let delivered = |(_, upcall): &(Time, Upcall)| match upcall.what {
+        Happened::Delivered(End::Server, Tag(tag)) if upcall.user == 3 => Some(tag),
+        _ => None,
+    };
+    assert_eq!(run.told.iter().filter_map(delivered).collect::<Vec<u64>>(), [0, 1]);
 }
 
 proptest! {

@@ -48,11 +48,10 @@ impl Driver {
         loop {
             self.transport.take_upcalls(&mut told);
             self.told.extend(told.drain(..).map(|upcall| (self.now, upcall)));
-            let Some(event) = self.events.pop() else { break };
-            if event.time() > until {
-                self.events.push(event.time(), event.kind(), event.index, event.arg);
+            if self.events.next_time().is_none_or(|next| next > until) {
                 break;
             }
+            let Some(event) = self.events.pop() else { break };
             self.now = event.time();
             self.transport.on_event(&event, &mut self.events);
         }

@@ -63,11 +63,9 @@ impl Net {
         self.collect();
     }
     fn run(&mut self, until: Time) {
-        while let Some(event) = self.events.pop() {
-            if event.time() > until {
-                self.events.push(event.time(), event.kind(), event.index, event.arg);
-                break;
-            }
+        while self.events.next_time().is_some_and(|next| next <= until)
+            && let Some(event) = self.events.pop()
+        {
             self.mesh.on_event(&event, &mut self.events);
             self.collect();
         }

@@ -87,12 +87,9 @@ impl Saturation {
         for flow in 0..self.flows.len() {
             self.fill(now, flow);
         }
-        while let Some(event) = self.events.pop() {
-            if event.time() > until {
-                // Put back, that a later run may go on.
-                self.events.push(event.time(), event.kind(), event.index, event.arg);
-                break;
-            }
+        while self.events.next_time().is_some_and(|next| next <= until)
+            && let Some(event) = self.events.pop()
+        {
             self.step(&event);
         }
     }
@@ -175,11 +172,9 @@ impl Run {
     }
     /// Runs up to `until`; `each` is called after every event.
     pub fn until(&mut self, until: Time, mut each: impl FnMut(&mut Self, Time)) {
-        while let Some(event) = self.events.pop() {
-            if event.time() > until {
-                self.events.push(event.time(), event.kind(), event.index, event.arg);
-                break;
-            }
+        while self.events.next_time().is_some_and(|next| next <= until)
+            && let Some(event) = self.events.pop()
+        {
             let now = event.time();
             self.medium.on_event(&event, &mut self.events);
             self.note(now);
