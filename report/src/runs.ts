@@ -138,6 +138,7 @@ export function runsPage(data: Runs, theme: HTMLElement): HTMLElement {
     spread({ title: f.name, unit: f.unit, rows: rows(data, f), recorded: f.recorded, runs: names, row });
   const told = first ? rows(data, first) : [];
   const big = told[0];
+  const behind = big ? big.values.filter((value) => value !== null).length : 0;
   const head = el(
     'header',
     {},
@@ -148,7 +149,7 @@ export function runsPage(data: Runs, theme: HTMLElement): HTMLElement {
           { class: 'headline' },
           failed > 0 ? el('span', { class: 'state failed' }, `${failed} failed`) : null,
           el('span', { class: 'big' }, first.unit === 's' ? format.seconds(big.median) : `${label(big.median)} ${first.unit}`),
-          el('span', { class: 'muted' }, `${first.name}, median of ${format.count(count)} runs${told.length > 1 ? ` of ${big.name}` : ''}`),
+          el('span', { class: 'muted' }, `${first.name}, median of ${format.count(behind)} runs${told.length > 1 ? ` of ${big.name}` : ''}`),
         )
       : null,
   );

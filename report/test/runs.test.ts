@@ -147,6 +147,15 @@ test.each([1280, 390])('time and energy stand against each other on %i pixels', 
   await page.close();
 });
 
+test('the headline counts the runs that its median is of, not the most of any scenario', async () => {
+  const data = sample(2);
+  const short = data.figures[0]!.of[0]!;
+  short.values = short.values.map((value, i) => (i < 18 ? value : null));
+  const { page } = await openAny(browser, data);
+  expect(plain((await page.textContent('.headline'))!)).toContain('median of 18 runs of terasort-of-forty-gigabytes');
+  await page.close();
+});
+
 test.each([
   [1, 1280, 'light'],
   [1, 390, 'dark'],

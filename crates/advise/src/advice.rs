@@ -98,7 +98,7 @@ pub struct RemedyAdvice {
     pub energy_j: Option<f64>,
     /// Mean cost with it, where the scenario says prices.
     pub cost: Option<f64>,
-    /// Seeds that it ran with, as the scenario says; none where it was only screened.
+    /// Seeds that both it and the scenario as it is ran with; none where it was only screened.
     pub seeds: usize,
     /// Whether it takes hardware.
     pub yardstick: bool,
@@ -131,7 +131,7 @@ pub struct SetAdvice {
     pub energy_j: Option<f64>,
     /// Mean cost with it, where the scenario says prices.
     pub cost: Option<f64>,
-    /// Seeds that it ran with.
+    /// Seeds that both it and the scenario as it is ran with.
     pub seeds: usize,
     /// Where it hurts.
     pub hurts: Vec<Hurt>,
@@ -327,8 +327,7 @@ impl Search {
             (None, None) => (Verdict::Untried, None),
         };
         let setting = chosen.and_then(|chosen| self.candidates[chosen].parts.first()).map(|(_, setting)| setting);
-        let runs: Vec<&Outcome> =
-            chosen.map_or_else(Vec::new, |chosen| self.outcomes(chosen, 0).into_iter().flatten().collect());
+        let runs = chosen.map_or_else(Vec::new, |chosen| self.beside_base(chosen));
         RemedyAdvice {
             id: of.id.clone(),
             name: of.name.clone(),
@@ -355,6 +354,13 @@ impl Search {
         }
     }
 
+    /// A set's runs on seeds on which the scenario ran as it is, too: on these its saving stands. A search that is cut
+    /// may have others.
+    fn beside_base(&self, candidate: usize) -> Vec<&Outcome> {
+        let pairs = self.outcomes(BASELINE, 0).into_iter().zip(self.outcomes(candidate, 0));
+        pairs.filter_map(|(base, own)| base.and(own)).collect()
+    }
+
     fn failures_in_words(&self, candidate: usize) -> String {
         let ((base_failed, all), (failed, runs)) = (self.failures(BASELINE, 0), self.failures(candidate, 0));
         if base_failed + failed == 0 {
@@ -365,7 +371,7 @@ impl Search {
 
     fn of_set(&self, best: usize) -> SetAdvice {
         let Candidate { parts } = &self.candidates[best];
-        let runs: Vec<&Outcome> = self.outcomes(best, 0).into_iter().flatten().collect();
+        let runs = self.beside_base(best);
         let saving = self.saving(best, 0);
         let mut hurts = self.slower_jobs(best);
         let days = || self.variations.iter().enumerate().skip(1);

@@ -1,7 +1,7 @@
 //! Sets that the seeds of the confirmation do not tell apart.
 
-use crate::search::{noise, remedy, search};
-use advise::{Advice, Verdict};
+use crate::search::{JOB, noise, remedy, search};
+use advise::{Advice, Limits, Objective, Outcome, Remedies, Search, Verdict};
 use scenario::Scenario;
 use std::cell::Cell;
 
@@ -36,6 +36,36 @@ fn what_five_seeds_do_not_tell_apart_more_seeds_do() {
     let saving = best.saving.expect("both ended");
     assert!((saving.mean - 36.0).abs() < 8.0 && saving.half_width.is_some_and(|half| half < 8.0), "{saving:?}");
     assert!(best.time_s.zip(advice.base_time_s).is_some_and(|(with, base)| (base - with - saving.mean).abs() < 1e-9));
+}
+
+/// The scenario as it is runs last in each round. Wherever the search is cut, no set has more seeds than it.
+#[test]
+fn a_race_that_is_cut_counts_the_seeds_of_both() {
+    let base = Scenario::parse("s.toml", JOB, &[]).expect("valid");
+    let remedies =
+        [remedy("a", "mapreduce.sort-factor=64", ""), remedy("b", "mapreduce.parallel-copies=20", "")].concat();
+    let remedies = Remedies::read("r.toml", &remedies).expect("valid");
+    let mut search = Search::new(base, remedies, Objective::Time, 5, Limits::default());
+    let mut most = 0;
+    loop {
+        let asks = search.asks();
+        if asks.is_empty() {
+            break;
+        }
+        for ask in asks {
+            let scenario = search.scenario(ask).expect("it fits");
+            let (a, b) = has(&scenario);
+            let own = if b { 20.0 * noise(scenario.run.seed, 2) - 6.0 } else { 0.0 };
+            let time_s = Some(100.0 + 20.0 * noise(scenario.run.seed, 1) - if a { 30.0 } else { 0.0 } + own);
+            search.take(ask, Outcome { time_s, jobs: vec![("job".to_owned(), time_s)], ..Outcome::default() });
+            let advice = search.advice(0);
+            let sets = advice.remedies.iter().map(|remedy| remedy.seeds).chain(advice.best.iter().map(|set| set.seeds));
+            let seeds = sets.max().unwrap_or_default();
+            assert!(seeds <= advice.seeds, "{seeds} seeds beside {}", advice.seeds);
+            most = most.max(seeds);
+        }
+    }
+    assert!(most > 5, "no race: {most} seeds");
 }
 
 /// What is the same but for noise stays within what a race may cost, and the smaller set is the answer.

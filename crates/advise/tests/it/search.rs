@@ -4,7 +4,7 @@ use advise::{Advice, Level, Limits, Objective, Outcome, Remedies, ScreenedBy, Se
 use scenario::Scenario;
 use std::collections::BTreeMap;
 
-const JOB: &str = "[cluster]\nworkers = 4\n[network]\nloss = 0.001\n[[job]]\n";
+pub(crate) const JOB: &str = "[cluster]\nworkers = 4\n[network]\nloss = 0.001\n[[job]]\n";
 
 pub(crate) fn remedy(id: &str, set: &str, more: &str) -> String {
     format!("[[remedy]]\nid = \"{id}\"\nname = \"{id}\"\ncosts = \"c\"\nsource = \"s\"\nset = [\"{set}\"]\n{more}\n")
