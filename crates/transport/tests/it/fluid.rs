@@ -314,10 +314,11 @@ fn shuffle(hosts: u32, precision: f64) -> f64 {
     now
 }
 
-/// As SimGrid 3.32 has it (model CM02, no cross traffic): the last of 9,900 flows of 100 hosts ends at 8.4808 s.
+/// As SimGrid 3.32 has it (model CM02, no cross traffic): the last of 9,900 flows of 100 hosts ends at 8.4808 s. So it
+/// does with the precision that networks of a hundred hosts have.
 #[test]
 fn a_shuffle_of_a_hundred_hosts_ends_as_in_simgrid() {
-    for precision in [0.0, PRECISION] {
+    for precision in [0.0, PRECISION, 10.0 * PRECISION] {
         let end = shuffle(100, precision);
         assert!((end - 8.4808).abs() <= 1e-4 * 8.4808, "{end} to {precision}");
     }
