@@ -108,7 +108,7 @@ pub fn check(runs: &[&Observation], known: &[&Observation]) -> Vec<Checked> {
             reduces: Some(run.volumes.reduces),
         };
         let predicted = profile.predict(&rates, &question);
-        let placed = Observation { links: run.links, overlap: run.overlap, ..predicted.run.clone() };
+        let placed = Observation { links: run.links, lead: run.lead, ..predicted.run.clone() };
         Some(Checked {
             name: run.name.clone(),
             job: run.job.clone(),

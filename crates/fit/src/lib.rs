@@ -12,6 +12,7 @@ mod linear;
 mod model;
 mod nnls;
 mod observation;
+mod sharing;
 mod terms;
 
 pub use design::gains;

@@ -2,8 +2,9 @@
 
 use crate::linear::{Matrix, dot};
 use crate::nnls::nnls;
-use crate::observation::{Links, Observation, Stages, Volumes};
-use crate::terms::{STAGES, Stage, TERMS, row};
+use crate::observation::{Links, Observation, Stages, Volumes, enough_maps};
+use crate::sharing::ends;
+use crate::terms::{STAGES, Stage, TERMS, Term, row};
 
 /// How much a rate that physics expects counts beside runs relative to their times: what runs scatter by, a
 /// twentieth, over what such a rate may be off by, a half.
@@ -46,6 +47,41 @@ impl Rates {
         let of = |stage| dot(&self.0, &row(run, stage));
         Stages { maps: of(Stage::Maps), shuffle: of(Stage::Shuffle), rest: of(Stage::Rest) }
     }
+
+    /// The rate of a term of the maps.
+    fn of_maps(&self, name: &str) -> f64 {
+        let is = |(term, _): &(&Term, &f64)| term.stage == Stage::Maps && term.name == name;
+        TERMS.iter().zip(&self.0).find(is).map_or(0.0, |(_, rate)| *rate)
+    }
+
+    /// Seconds between the map after which reducers may start and the last one, by what maps compute.
+    fn gap(&self, run: &Observation) -> f64 {
+        let (start, cpu) = (self.of_maps("JVMs"), self.of_maps("cpu"));
+        let ends = ends(run.map_cpus.iter().map(|work| start + cpu * work), run.site.map_places, run.site.cores);
+        let enough = ends.get(enough_maps(ends.len(), run.site.slowstart) - 1);
+        ends.last().zip(enough).map_or(0.0, |(last, enough)| last - enough)
+    }
+}
+
+/// Bytes of each map's split: whole ones and what is left, where splits are of blocks.
+fn splits(near: &Observation, maps: f64, asked: f64) -> Vec<f64> {
+    let split = near.volumes.split;
+    let left = asked - (maps - 1.0) * split;
+    let of_blocks = left > 0.0 && left <= 1.1 * split;
+    let whole = if of_blocks { split } else { asked / maps };
+    let mut splits = vec![whole; maps as usize];
+    if let Some(last) = splits.last_mut().filter(|_| of_blocks) {
+        *last = left;
+    }
+    splits
+}
+
+/// CPU seconds of each reduce: as they were spread in a run with as many, else evenly.
+fn spread(near: &Observation, reduces: f64, cpu: f64) -> Vec<f64> {
+    if reduces == near.volumes.reduces && near.volumes.reduce_cpu > 0.0 {
+        return near.reduce_cpus.iter().map(|own| own / near.volumes.reduce_cpu * cpu).collect();
+    }
+    vec![cpu / reduces.max(1.0); reduces as usize]
 }
 
 fn seconds(stages: &Stages, stage: Stage) -> f64 {
@@ -87,8 +123,15 @@ impl Line {
         tasks: fn(&Volumes) -> f64,
         bytes: fn(&Observation) -> f64,
         value: fn(&Volumes) -> f64,
+        alone: f64,
     ) -> Self {
         let (mut matrix, mut right) = (Matrix::new(2), Vec::new());
+        if let Some(run) = runs.iter().find(|run| value(&run.volumes) > 0.0) {
+            // Runs of one size do not tell tasks from bytes: what is expected of a task does.
+            let part = tasks(&run.volumes) / value(&run.volumes);
+            matrix.push(vec![EXPECTED_WEIGHT * part, 0.0]);
+            right.push(EXPECTED_WEIGHT * part * alone);
+        }
         for run in runs {
             let scale = value(&run.volumes).max(1e-9);
             // Bytes in MB, so that neither column dwarfs the other.
@@ -141,11 +184,7 @@ impl<'a> Profile<'a> {
     /// How many maps there are at a size: as many as blocks, or always as many.
     fn maps(near: &Observation, asked: f64) -> f64 {
         let part = near.volumes.input / near.volumes.maps / near.site.block;
-        if OF_BLOCKS.contains(&part) {
-            let per_map = (part * near.site.block).min(near.site.block);
-            return (asked / per_map - 1e-3).ceil().max(1.0);
-        }
-        near.volumes.maps
+        if OF_BLOCKS.contains(&part) { (asked / near.volumes.split - 0.1).ceil().max(1.0) } else { near.volumes.maps }
     }
 
     /// The run that a question is about, without its times.
@@ -165,31 +204,39 @@ impl<'a> Profile<'a> {
         site.rate = question.rate.unwrap_or(site.rate);
         let maps = Self::maps(near, asked);
         let reduces = question.reduces.unwrap_or(near.volumes.reduces);
-        let by_maps = |value: fn(&Volumes) -> f64| Line::of(&self.runs, |v| v.maps, size, value).at(maps, asked);
+        let line = |value: fn(&Volumes) -> f64, alone: f64| Line::of(&self.runs, |v| v.maps, size, value, alone);
+        let by_maps = |value: fn(&Volumes) -> f64| line(value, 0.0).at(maps, asked);
+        let map_cpu = line(|v| v.map_cpu, site.task_cpu);
+        let map_cpus = splits(near, maps, asked).into_iter().map(|bytes| map_cpu.at(1.0, bytes)).collect();
         let shuffled = by_maps(|v| v.shuffled);
-        let by_reduces = |value: fn(&Volumes) -> f64| {
-            Line::of(&self.runs, |v| v.reduces, |run| run.volumes.shuffled, value).at(reduces, shuffled)
+        let by_reduces = |value: fn(&Volumes) -> f64, alone: f64| {
+            Line::of(&self.runs, |v| v.reduces, |run| run.volumes.shuffled, value, alone).at(reduces, shuffled)
         };
+        let reduce_cpu = by_reduces(|v| v.reduce_cpu, site.task_cpu);
         let volumes = Volumes {
             maps,
             reduces,
             input: by_maps(|v| v.input),
-            map_cpu: by_maps(|v| v.map_cpu),
+            split: near.volumes.split,
+            map_cpu: map_cpu.at(maps, asked),
             map_spilled: by_maps(|v| v.map_spilled),
             map_written: by_maps(|v| v.map_written),
             shuffled,
-            reduce_cpu: by_reduces(|v| v.reduce_cpu),
-            reduce_spilled: by_reduces(|v| v.reduce_spilled),
-            reduce_written: by_reduces(|v| v.reduce_written),
+            reduce_cpu,
+            reduce_spilled: by_reduces(|v| v.reduce_spilled, 0.0),
+            reduce_written: by_reduces(|v| v.reduce_written, 0.0),
             replicas: near.volumes.replicas.min(site.workers),
         };
         let mut run = Observation {
             name: near.name.clone(),
             job: near.job.clone(),
             site,
+            reduce_cpus: spread(near, reduces, reduce_cpu),
+            map_cpus,
             volumes,
             links: Links::default(),
-            overlap: 0.0,
+            lead: 0.0,
+            start_after: None,
             remote: 0.0,
             stages: Stages::default(),
         };
@@ -214,16 +261,19 @@ impl<'a> Profile<'a> {
     /// A question's answer, with the rates of a cluster.
     pub fn predict(&self, rates: &Rates, question: &Question) -> Predicted {
         let mut run = self.project(question);
-        let own: Vec<f64> = self.runs.iter().map(|run| run.overlap / run.stages.maps.max(1e-3)).collect();
-        // Reducers fetch beside maps for a part of the maps' time.
-        let part = own.iter().sum::<f64>() / own.len().max(1) as f64;
         let extra = self.extra(rates);
+        // Maps end apart by what they compute, or as in the job's own runs: chance, and waits for other nodes.
+        let apart = |run: &&Observation| Some((run.lead + run.start_after?) / run.stages.maps.max(1e-3));
+        let own: Vec<f64> = self.runs.iter().filter_map(apart).collect();
+        let part = own.iter().sum::<f64>() / own.len().max(1) as f64;
+        let gap = rates.gap(&run);
+        let lead = |run: &Observation| (part * rates.stages(run).maps).max(gap) - self.start_after();
         let with = |run: &Observation| {
             let mut run = run.clone();
-            run.overlap = part * rates.stages(&run).maps;
+            run.lead = lead(&run);
             extra.beside(rates.stages(&run))
         };
-        run.overlap = part * rates.stages(&run).maps;
+        run.lead = lead(&run);
         run.stages = extra.beside(rates.stages(&run));
         let (maps, reduces) = (run.volumes.maps, run.volumes.reduces);
         let (mut least, mut most) = (run.stages.total(), run.stages.total());
@@ -253,6 +303,12 @@ impl<'a> Profile<'a> {
             self.runs.iter().map(left).sum::<f64>() / whole.max(1e-12)
         };
         Extra([mean(|stages| stages.maps), mean(|stages| stages.shuffle), mean(|stages| stages.rest)])
+    }
+
+    /// Seconds until reducers start after they may: the mean over all runs with reducers.
+    fn start_after(&self) -> f64 {
+        let all: Vec<f64> = self.all.iter().filter_map(|run| run.start_after).collect();
+        all.iter().sum::<f64>() / all.len().max(1) as f64
     }
 
     /// Runs with as many tasks: of any job that reads, or writes, by its maps as this one does; else this job's.

@@ -1,6 +1,7 @@
 //! The terms of each stage: what its seconds are made of, per unit of what is fitted.
 
 use crate::observation::Observation;
+use crate::sharing::last_end;
 use serde::Serialize;
 
 /// A stage of a job.
@@ -38,9 +39,33 @@ fn waves(tasks: f64, places: f64) -> f64 {
     (tasks / places).ceil().max(1.0)
 }
 
-/// CPU seconds over the cores that so many tasks can use at once.
-fn on_cores(cpu: f64, tasks: f64, run: &Observation) -> f64 {
-    cpu / run.site.cores.min(tasks.max(1.0))
+/// How many tasks the last round has.
+fn last_round(tasks: f64, places: f64) -> f64 {
+    tasks - (waves(tasks, places) - 1.0) * places
+}
+
+/// The part of the reducers' starts that goes on while maps still run. All starts together last as long as their share
+/// of the cores, which they have with the last round of maps.
+fn early(run: &Observation) -> f64 {
+    let maps = last_round(run.volumes.maps, run.site.map_places);
+    let tasks = maps + run.volumes.reduces.min(run.site.reduce_places);
+    let starting = run.site.start_cpu * (tasks / run.site.cores).max(1.0);
+    (run.overlap() / starting.max(1e-3)).min(1.0)
+}
+
+/// JVMs' starts while maps run, each a core for a unit of time: the maps' own, and those of reducers beside the last
+/// round, where these find no core free.
+fn map_starts(run: &Observation) -> f64 {
+    let own = last_end((0..run.volumes.maps as usize).map(|_| 1.0), run.site.map_places, run.site.cores);
+    let reducers = early(run) * run.volumes.reduces.min(run.site.reduce_places);
+    let free = (run.site.cores - last_round(run.volumes.maps, run.site.map_places)).max(0.0);
+    own + (reducers - free).max(0.0) / run.site.cores
+}
+
+/// JVMs' starts of the reducers that start after the maps.
+fn reduce_starts(run: &Observation) -> f64 {
+    let all = last_end((0..run.volumes.reduces as usize).map(|_| 1.0), run.site.reduce_places, run.site.cores);
+    (1.0 - early(run)) * all
 }
 
 /// Seconds of the shuffle over its busiest link that maps did not run beside; what the last round of maps brings is
@@ -48,11 +73,11 @@ fn on_cores(cpu: f64, tasks: f64, run: &Observation) -> f64 {
 fn fetching(run: &Observation) -> f64 {
     let whole = run.links.shuffle / run.site.rate;
     let last = whole / waves(run.volumes.maps, run.site.map_places);
-    (whole - run.overlap).max(last).min(whole)
+    (whole - run.overlap()).max(last).min(whole)
 }
 
 /// All terms, stage by stage.
-pub const TERMS: [Term; 14] = [
+pub const TERMS: [Term; 16] = [
     Term {
         stage: Stage::Maps,
         name: "start",
@@ -73,9 +98,17 @@ pub const TERMS: [Term; 14] = [
         stage: Stage::Maps,
         name: "cpu",
         unit: "s per CPU second",
-        what: "CPU seconds of maps over the cores that they can use",
+        what: "CPU seconds of maps, over the cores that they share",
         expected: Some(1.0),
-        of: |run| on_cores(run.volumes.map_cpu, run.volumes.maps, run),
+        of: |run| last_end(run.map_cpus.iter().copied(), run.site.map_places, run.site.cores),
+    },
+    Term {
+        stage: Stage::Maps,
+        name: "JVMs",
+        unit: "s of a core each",
+        what: "starts of JVMs, over the cores that they share",
+        expected: None,
+        of: map_starts,
     },
     Term {
         stage: Stage::Maps,
@@ -104,10 +137,18 @@ pub const TERMS: [Term; 14] = [
     Term {
         stage: Stage::Shuffle,
         name: "start",
-        unit: "s",
-        what: "the reducers' start after the last map",
+        unit: "s per second",
+        what: "from the last map to the reducers' containers",
+        expected: Some(1.0),
+        of: Observation::wait,
+    },
+    Term {
+        stage: Stage::Shuffle,
+        name: "JVMs",
+        unit: "s of a core each",
+        what: "starts of reducers' JVMs after the last map, over the cores that they share",
         expected: None,
-        of: |run| if run.volumes.reduces > 0.0 { 1.0 } else { 0.0 },
+        of: reduce_starts,
     },
     Term {
         stage: Stage::Shuffle,
@@ -140,10 +181,12 @@ pub const TERMS: [Term; 14] = [
         stage: Stage::Rest,
         name: "cpu",
         unit: "s per CPU second",
-        what: "CPU seconds of reducers over the cores that they can use",
+        what: "CPU seconds of reducers, over the cores that they share",
         expected: None,
         of: |run| {
-            if run.volumes.reduces > 0.0 { on_cores(run.volumes.reduce_cpu, run.volumes.reduces, run) } else { 0.0 }
+            // Half of what a task takes beside its records it takes before it has fetched.
+            let after = |cpu: &f64| (cpu - run.site.task_cpu / 2.0).max(0.0);
+            last_end(run.reduce_cpus.iter().map(after), run.site.reduce_places, run.site.cores)
         },
     },
     Term {

@@ -143,3 +143,20 @@ fn a_slow_network_is_predicted_from_a_fast_one() {
     println!("{:?}, placed {errors:?}", Errors::of(checked.iter(), Checked::error));
     assert!(errors.median < 0.15, "{errors:?}");
 }
+
+/// Four times the size, from 64 MB to 256 MB on a fast network: eight maps and their JVMs share the two cores that two
+/// maps had for themselves, and reducers start beside the last maps. None of these runs is set aside.
+#[test]
+fn four_times_the_size_is_predicted() {
+    let all = recorded();
+    let of = |size: &str| -> Vec<&Observation> {
+        let those = all.iter().filter(|one| !one.is_set_aside && one.name.starts_with("unshaped"));
+        those.filter(|one| one.name.contains(size)).map(|one| &one.run).collect()
+    };
+    let checked = check(&of("-256MB"), &of("-64MB"));
+    told(&checked);
+    assert_eq!(checked.len(), 2);
+    for one in checked {
+        assert!(one.error().abs() < 0.12 && one.placed_error().abs() < 0.105, "{one:?}");
+    }
+}
