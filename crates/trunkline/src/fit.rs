@@ -3,7 +3,7 @@
 use crate::emit;
 use crate::failure::Failure;
 use crate::fit_args::Fit;
-use crate::fit_load::load;
+use crate::fit_load::{Seen, load};
 use crate::fit_text;
 use crate::interrupt::STOP;
 use crate::screen::Screen;
@@ -36,6 +36,7 @@ pub struct Report {
     pub grid: Grid,
     pub proposals: Vec<Proposal>,
     pub against: Vec<Checked>,
+    pub against_left_out: Vec<(String, String)>,
 }
 
 /// A job of the histories.
@@ -45,8 +46,8 @@ pub struct Job {
     pub runs: usize,
     pub sizes_bytes: (f64, f64),
     pub rates_bps: (f64, f64),
-    /// CPU seconds of its maps for each GB.
-    pub cpu_s_per_gb: f64,
+    /// CPU seconds of its maps for each GB; none where they are not counted, or nothing is read.
+    pub cpu_s_per_gb: Option<f64>,
 }
 
 /// Errors of predictions of one kind, each run predicted without its own and its repetitions'.
@@ -113,7 +114,8 @@ pub struct Proposal {
 
 /// Fits rates to histories, checks them, predicts, proposes.
 pub fn fit(words: &Fit) -> Result<(), Failure> {
-    let loaded = load(&words.histories, words.cluster.as_deref())?;
+    let mut seen = Seen::default();
+    let loaded = load(&words.histories, words.cluster.as_deref(), &mut seen)?;
     let all: Vec<&Observation> = loaded.runs.iter().collect();
     let rates = Rates::of(&all);
     let names = jobs(&all);
@@ -150,14 +152,18 @@ pub fn fit(words: &Fit) -> Result<(), Failure> {
         }
     }
     let grid = grid(words, &all, &loaded.cluster);
-    let against = if words.against.is_empty() {
-        Vec::new()
-    } else {
-        let mut unseen = load(&words.against, words.cluster.as_deref())?;
+    let (mut against, mut against_left_out) = (Vec::new(), Vec::new());
+    if !words.against.is_empty() {
+        let mut unseen = load(&words.against, words.cluster.as_deref(), &mut seen)?;
         named_alike(&mut unseen.runs, &names);
-        let unseen: Vec<&Observation> = unseen.runs.iter().collect();
-        check(&unseen, &all)
-    };
+        let (known, unknown): (Vec<&Observation>, Vec<&Observation>) =
+            unseen.runs.iter().partition(|run| names.contains(&run.job));
+        against_left_out.clone_from(&unseen.left_out);
+        let of_no_job =
+            |run: &Observation| (run.name.clone(), format!("no history of the fit is of its job, {}", run.job));
+        against_left_out.extend(unknown.into_iter().map(of_no_job));
+        against = check(&known, &all);
+    }
     let report = Report {
         schema: "trunkline-fit/1",
         runs: all.len(),
@@ -171,6 +177,7 @@ pub fn fit(words: &Fit) -> Result<(), Failure> {
         proposals: proposals(&chosen, &all, &rates, &grid),
         grid,
         against,
+        against_left_out,
     };
     if words.json {
         let text = serde_json::to_string_pretty(&report).map_err(|error| Failure::Internal(error.to_string()))?;
@@ -220,12 +227,13 @@ fn ends(values: impl Iterator<Item = f64>) -> (f64, f64) {
 fn job(name: &str, all: &[&Observation]) -> Job {
     let runs = || all.iter().filter(|run| run.job == name);
     let bytes: f64 = runs().map(|run| size(run)).sum();
+    let cpu: f64 = runs().map(|run| run.volumes.map_cpu).sum();
     Job {
         name: name.to_owned(),
         runs: runs().count(),
         sizes_bytes: ends(runs().map(|run| size(run))),
         rates_bps: ends(runs().map(|run| run.site.rate * 8.0)),
-        cpu_s_per_gb: runs().map(|run| run.volumes.map_cpu).sum::<f64>() / (bytes / 1e9).max(1e-9),
+        cpu_s_per_gb: (cpu > 0.0 && bytes > 0.0).then(|| cpu / (bytes / 1e9)),
     }
 }
 
@@ -371,6 +379,8 @@ fn proposals(jobs: &[&String], all: &[&Observation], rates: &Rates, grid: &Grid)
             sizes = different(profile.runs().iter().map(|run| size(run)));
             let most = sizes.last().copied().unwrap_or(0.0);
             sizes.extend([2.0 * most, 4.0 * most]);
+            // A job without input and output is as large at any size.
+            sizes = different(sizes.into_iter());
         }
         for size in &sizes {
             for rate in &grid.rates_bps {

@@ -4,10 +4,11 @@ use crate::failure::Failure;
 use crate::interrupt::STOP;
 use ::fit::{Observation, Site, Unfit};
 use runs::{Change, Error, Found, Inputs, Which};
-use scenario::Scenario;
 use scenario::problem::Problems;
 use scenario::tree::{Tree, Value};
+use scenario::{Generation, Scenario};
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::path::{Path, PathBuf};
 
 /// Histories as observations.
@@ -64,14 +65,28 @@ impl About {
     }
 }
 
-/// Reads histories with their clusters.
-pub fn load(paths: &[PathBuf], cluster: Option<&Path>) -> Result<Loaded, Failure> {
+/// Jobs that were read, with their files: by identifier and submission.
+pub type Seen = BTreeMap<(String, i64), PathBuf>;
+
+/// Reads histories with their clusters. A job that was `seen` is left out: a copy of a run is no repetition of it.
+pub fn load(paths: &[PathBuf], cluster: Option<&Path>, seen: &mut Seen) -> Result<Loaded, Failure> {
     let inputs = Inputs::new(&STOP);
     let found = inputs.jobs(paths, Which::All)?;
     let mut known: BTreeMap<(PathBuf, Option<String>), Scenario> = BTreeMap::new();
     let (mut runs, mut left_out, mut any) = (Vec::new(), Vec::new(), None);
     for Found { job, file, configuration, .. } in &found {
         STOP.look()?;
+        let of_several = found.iter().filter(|other| other.file == *file).count() > 1;
+        let named = if of_several { format!("{}, {}", file.display(), job.id) } else { file.display().to_string() };
+        match seen.entry((job.id.clone(), job.submit_ms)) {
+            Entry::Occupied(first) => {
+                left_out.push((named, format!("it is the same job as {}", first.get().display())));
+                continue;
+            }
+            Entry::Vacant(place) => {
+                place.insert(file.clone());
+            }
+        }
         let about = About::beside(file, &inputs)?;
         let own = file.parent().unwrap_or(Path::new(".")).join("cluster.toml");
         let of = if own.is_file() { Some(own) } else { cluster.map(Path::to_owned) };
@@ -100,15 +115,26 @@ pub fn load(paths: &[PathBuf], cluster: Option<&Path>) -> Result<Loaded, Failure
             Some(run) if *run != name => format!("{run}: {name}"),
             _ => name,
         };
-        match Observation::of(&file.display().to_string(), &title, job, Site::of(scenario), &configured) {
+        let old = history::import::generation(job) == Generation::Hadoop1;
+        if old != (scenario.cluster.generation == Generation::Hadoop1) {
+            let names = |old: bool| if old { "Hadoop 1 (a JobTracker's)" } else { "YARN" };
+            left_out.push((
+                named,
+                format!("the job is of {}, and the cluster that is described of {}", names(old), names(!old)),
+            ));
+            continue;
+        }
+        match Observation::of(&named, &title, job, Site::of(scenario), &configured) {
             Ok(run) => runs.push(run),
-            Err(why) => left_out.push((file.display().to_string(), Unfit::to_string(&why))),
+            Err(why) => left_out.push((named, Unfit::to_string(&why))),
         }
     }
     shorten(&mut runs);
     let Some(cluster) = any.filter(|_| !runs.is_empty()) else {
         let (file, why) = left_out.first().cloned().unwrap_or_default();
-        return Err(Error::Input(format!("no history can be fitted: of {file}, {why}")).into());
+        let others = left_out.len().saturating_sub(1);
+        let others = if others > 0 { format!(" ({others} more are left out, too)") } else { String::new() };
+        return Err(Error::Input(format!("no history is left: {file}: {why}{others}")).into());
     };
     Ok(Loaded { runs, left_out, cluster })
 }

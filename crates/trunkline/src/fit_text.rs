@@ -1,7 +1,7 @@
 //! What a fit says, as text.
 
 use crate::estimates::number;
-use crate::fit::{ErrorsOf, Report, beyond};
+use crate::fit::{ErrorsOf, Fitted, Report, beyond};
 use crate::screen::Screen;
 use crate::table::Table;
 use ::fit::{Checked, Errors, Stage};
@@ -11,7 +11,7 @@ use units::{BitRate, Bytes, whole};
 /// Rates, errors, predictions, proposals.
 pub fn of(report: &Report, screen: &Screen) -> String {
     let mut text = String::new();
-    heading(&mut text, screen, &format!("{} runs of {} jobs", report.runs, report.jobs.len()));
+    heading(&mut text, screen, &format!("{} of {}", several(report.runs, "run"), several(report.jobs.len(), "job")));
     let mut table = Table::new(["job", "runs", "sizes", "payload rates", "CPU s/GB"]);
     for job in &report.jobs {
         table.row([
@@ -19,25 +19,34 @@ pub fn of(report: &Report, screen: &Screen) -> String {
             job.runs.to_string(),
             range(job.sizes_bytes, bytes),
             range(job.rates_bps, rate),
-            number(job.cpu_s_per_gb),
+            job.cpu_s_per_gb.map_or_else(|| "-".to_owned(), number),
         ]);
     }
     text.push_str(&table.shown(screen));
-    for (file, why) in &report.left_out {
-        let _ = writeln!(text, "{}", screen.wrapped(&format!("left out: {file}: {why}"), 0));
-    }
+    left_out(&mut text, screen, &report.left_out);
     heading(&mut text, screen, "\nrates of the cluster");
     let mut table = Table::new(["stage, term", "rate", "of all seconds", "unit"]).optional(&[3]);
-    for rate in report.rates.iter().filter(|rate| rate.rate > 0.0) {
+    let named = |rate: &Fitted| {
         let stage = match rate.stage {
             Stage::Maps => "maps",
             Stage::Shuffle => "shuffle",
             Stage::Rest => "rest",
         };
+        format!("{stage}, {}", rate.term)
+    };
+    let (shown, little): (Vec<&Fitted>, Vec<&Fitted>) =
+        report.rates.iter().filter(|rate| rate.rate > 0.0).partition(|rate| rate.share >= LITTLE);
+    for rate in shown {
         let share = format!("{:.1} %", 100.0 * rate.share);
-        table.row([format!("{stage}, {}", rate.term), number(rate.rate), share, rate.unit.to_owned()]);
+        table.row([named(rate), number(rate.rate), share, rate.unit.to_owned()]);
     }
     text.push_str(&table.shown(screen));
+    if !little.is_empty() {
+        let names: Vec<String> =
+            little.into_iter().map(|rate| format!("{} ({})", named(rate), number(rate.rate))).collect();
+        let sentence = format!("too little of these runs for a rate of theirs, so as expected: {}", names.join("; "));
+        let _ = writeln!(text, "{}", screen.wrapped(&sentence, 0));
+    }
     heading(&mut text, screen, "\nhow far off, each kind of run predicted from the others");
     let mut table = Table::new(["", "runs", "median", "most", "placed", "most placed"]);
     for kind in &report.errors {
@@ -48,25 +57,26 @@ pub fn of(report: &Report, screen: &Screen) -> String {
     let _ = writeln!(text, "{}", screen.wrapped(placed, 0));
     let said = match report.noise {
         Some(noise) => format!(
-            "repetitions differ by {:.1} % (standard deviation, {} degrees of freedom): no prediction is better",
+            "repetitions differ by {:.1} % (standard deviation, {} of freedom): no prediction is better",
             100.0 * noise.part,
-            noise.degrees
+            several(noise.degrees, "degree")
         ),
         None => "no run is repeated: what repetitions differ by is not known".to_owned(),
     };
     let _ = writeln!(text, "{}", screen.wrapped(&said, 0));
-    if !report.against.is_empty() {
+    if !report.against.is_empty() || !report.against_left_out.is_empty() {
         heading(&mut text, screen, "\nruns that had no part in the fit");
         let mut table = Table::new(["run", "recorded s", "predicted s", "off", "placed", "reach"]).optional(&[5]);
         for one in &report.against {
             table.row(checked_row(one));
         }
         text.push_str(&table.shown(screen));
+        left_out(&mut text, screen, &report.against_left_out);
         let of = |error: fn(&Checked) -> f64| Errors::of(report.against.iter(), error);
         if let (Some(before), Some(placed)) = (of(Checked::error), of(Checked::placed_error)) {
             let sentence = format!(
-                "{} runs: {:.1} % off in the median, {:.1} % by whoever knows where their tasks ran",
-                before.count,
+                "{}: {:.1} % off in the median, {:.1} % by whoever knows where their tasks ran",
+                several(before.count, "run"),
                 100.0 * before.median,
                 100.0 * placed.median
             );
@@ -119,6 +129,19 @@ pub fn of(report: &Report, screen: &Screen) -> String {
         ]);
     }
     text + &table.shown(screen)
+}
+
+/// Of all seconds: what takes less has no rate of its own.
+const LITTLE: f64 = 0.0005;
+
+fn several(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}
+
+fn left_out(text: &mut String, screen: &Screen, those: &[(String, String)]) {
+    for (file, why) in those {
+        let _ = writeln!(text, "{}", screen.wrapped(&format!("left out: {file}: {why}"), 0));
+    }
 }
 
 fn heading(text: &mut String, screen: &Screen, words: &str) {

@@ -29,6 +29,7 @@ pub use busy::Contention;
 pub use calibrate::{Calibration, Combiner, Costs, Given, Shape, calibrate};
 pub use cluster::{ClusterError, cluster};
 pub use coflows::coflows;
+pub use durations::generation;
 pub use hosts::Hosts;
 pub(crate) use hosts::order as host_order;
 pub use many::{Extent, ImportedMany};
@@ -165,7 +166,7 @@ pub fn import(job: &JobHistory, sources: &Sources) -> Result<Imported, ImportErr
         let workers = Hosts::of(job, None).workers();
         assignments.push(format!("cluster.workers={workers}"));
         fewer_replicas(workers, &mut assignments, &mut assumed);
-        if durations::generation(job) == Generation::Hadoop1 {
+        if generation(job) == Generation::Hadoop1 {
             assignments.push("cluster.generation=\"hadoop1\"".to_owned());
             notes.insert("cluster.generation".into(), "the job's identifier is a JobTracker's".into());
         }

@@ -77,4 +77,62 @@ fn what_is_asked_wrongly_is_said() {
     let cluster = traces().join("matrix/unshaped/cluster.toml").display().to_string();
     let output = scratch.trunkline(&["fit", "lone.jhist.gz", "--cluster", &cluster]);
     assert!(code(&output) == 0 && printed(&output).contains("no run is repeated"), "{}", said(&output));
+    assert!(printed(&output).starts_with("1 run of 1 job\n"), "{}", printed(&output));
+    // No map of this one read from another node: its network's rate is what is expected, not what was seen.
+    assert!(printed(&output).contains("so as expected: maps, network"), "{}", printed(&output));
+}
+
+/// A file that is there twice is one run, and a run that rates were fitted to is none to try them on.
+#[test]
+fn a_copy_is_no_repetition() {
+    let scratch = Scratch::new("fit-copy");
+    let matrix = traces().join("matrix/unshaped");
+    for (from, to) in [
+        ("terasort-64MB.jhist.gz", "a.jhist.gz"),
+        ("terasort-64MB.jhist.gz", "b.jhist.gz"),
+        ("terasort-64MB-2.jhist.gz", "c.jhist.gz"),
+        ("grep-64MB.1.jhist.gz", "d.jhist.gz"),
+    ] {
+        fs::copy(matrix.join(from), scratch.0.join(to)).expect("copied");
+    }
+    let cluster = matrix.join("cluster.toml").display().to_string();
+    let output = scratch.trunkline(&["fit", "a.jhist.gz", "b.jhist.gz", "--cluster", &cluster]);
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    let text = printed(&output);
+    assert!(text.contains("left out: b.jhist.gz: it is the same job as a.jhist.gz"), "{text}");
+    assert!(text.starts_with("1 run of 1 job\n") && text.contains("no run is repeated"), "{text}");
+    let args = ["fit", "a.jhist.gz", "--cluster", &cluster, "--against"];
+    let output = scratch.trunkline(&[&args[..], &["b.jhist.gz"]].concat());
+    assert_eq!(code(&output), 2, "{}", printed(&output));
+    assert!(said(&output).contains("b.jhist.gz: it is the same job as a.jhist.gz"), "{}", said(&output));
+    let output = scratch.trunkline(&[&args[..], &["c.jhist.gz", "--against", "d.jhist.gz"]].concat());
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    let text = printed(&output);
+    assert!(text.contains("no history of the fit is of its job, grep-search"), "{text}");
+    assert!(text.contains("1 run: "), "{text}");
+}
+
+/// Histories that cannot be of the cluster that is described are left out, each job by its identifier: of a JobTracker,
+/// or on more hosts than there are workers.
+#[test]
+fn histories_of_other_clusters_are_left_out() {
+    let scratch = Scratch::new("fit-other");
+    let cluster = traces().join("matrix/unshaped/cluster.toml");
+    let text = fs::read_to_string(&cluster).expect("a cluster");
+    let with = |name: &str, old: &str, new: &str| {
+        assert!(text.contains(old), "{old}");
+        fs::write(scratch.0.join(name), text.replace(old, new)).expect("written");
+    };
+    with("two.toml", "workers = 4", "workers = 2");
+    with("old.toml", "generation = \"yarn\"", "generation = \"hadoop1\"");
+    let history = traces().join("matrix/unshaped/grep-64MB.1.jhist.gz");
+    fs::copy(history, scratch.0.join("grep.jhist.gz")).expect("copied");
+    for (cluster, says) in [
+        ("two.toml", "its tasks ran on 4 hosts, and the cluster that is described has 2 workers"),
+        ("old.toml", "the job is of YARN, and the cluster that is described of Hadoop 1"),
+    ] {
+        let output = scratch.trunkline(&["fit", "grep.jhist.gz", "--cluster", cluster]);
+        assert_eq!(code(&output), 2, "{}", printed(&output));
+        assert!(said(&output).contains(&format!("no history is left: grep.jhist.gz: {says}")), "{}", said(&output));
+    }
 }
