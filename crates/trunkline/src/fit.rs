@@ -68,6 +68,8 @@ pub struct Fitted {
     pub rate: f64,
     pub unit: &'static str,
     pub what: &'static str,
+    /// What physics says that it is, where it says so.
+    pub expected: Option<f64>,
     /// Its part of the seconds of all runs.
     pub share: f64,
 }
@@ -247,6 +249,7 @@ fn shares(rates: &Rates, all: &[&Observation]) -> Vec<Fitted> {
             rate: *rate,
             unit: term.unit,
             what: term.what,
+            expected: term.expected,
             share: seconds / whole.max(1e-9),
         }
     };

@@ -34,8 +34,11 @@ pub fn of(report: &Report, screen: &Screen) -> String {
         };
         format!("{stage}, {}", rate.term)
     };
-    let (shown, little): (Vec<&Fitted>, Vec<&Fitted>) =
-        report.rates.iter().filter(|rate| rate.rate > 0.0).partition(|rate| rate.share >= LITTLE);
+    let (shown, little): (Vec<&Fitted>, Vec<&Fitted>) = report
+        .rates
+        .iter()
+        .filter(|rate| rate.rate > 0.0)
+        .partition(|rate| rate.share >= LITTLE || rate.expected.is_none());
     for rate in shown {
         let share = format!("{:.1} %", 100.0 * rate.share);
         table.row([named(rate), number(rate.rate), share, rate.unit.to_owned()]);
@@ -131,7 +134,7 @@ pub fn of(report: &Report, screen: &Screen) -> String {
     text + &table.shown(screen)
 }
 
-/// Of all seconds: what takes less has no rate of its own.
+/// Of all seconds: what takes less, and is expected to be something, is what is expected.
 const LITTLE: f64 = 0.0005;
 
 fn several(count: usize, what: &str) -> String {

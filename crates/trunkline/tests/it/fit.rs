@@ -28,6 +28,13 @@ fn real_histories_give_rates_errors_predictions_and_the_next_run() {
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     let report = json(&printed(&scratch.trunkline(&[&args[..], &["--json"]].concat())));
     assert_eq!(report["schema"], "trunkline-fit/1");
+    let rates = report["rates"].as_array().expect("rates");
+    let expected = |stage: &str, term: &str| {
+        let is = |rate: &&serde_json::Value| rate["stage"] == stage && rate["term"] == term;
+        rates.iter().find(is).map(|rate| rate["expected"].clone())
+    };
+    assert_eq!(expected("maps", "network"), Some(1.0.into()));
+    assert_eq!(expected("maps", "input disks"), Some(serde_json::Value::Null));
     // It shuffles its 256 MB: three quarters leave four nodes at 10 Mbit/s each, which is 38 s at least.
     let one = &report["predictions"][0];
     let total = one["total_s"].as_f64().expect("a time");
