@@ -98,6 +98,10 @@ export interface Spark {
   /** Executors and nodes that got no more tasks as some failed there; the first of very many. */
   exclusions: SparkExclusion[];
   exclusions_left_out: number;
+  /** When its first job was submitted, and when its last one was done or the run ended. */
+  span_s: [number, number];
+  critical_path: Segment[];
+  findings: Finding[];
 }
 
 /** From when until when an executor or a node got no more tasks. */
@@ -227,6 +231,8 @@ export const CAUSES = [
   'second_attempt',
   'slot',
   'startup',
+  'locality',
+  'driver',
 ] as const;
 export type Cause = (typeof CAUSES)[number];
 

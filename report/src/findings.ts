@@ -24,6 +24,10 @@ const RULES: Record<string, string> = {
   shuffle: 'Shuffle',
   'tcp-timeouts': 'TCP timeouts',
   heartbeats: 'Heartbeats',
+  processor: 'Processors',
+  disk: 'Disks',
+  'executor-starts': 'Starts of executors',
+  driver: 'Driver',
 };
 
 export function ruleName(rule: string): string {
@@ -37,19 +41,22 @@ export function explains(findings: Finding[], seconds: number): boolean {
   return findings.some((finding) => finding.cost_s >= EXPLAINS * seconds);
 }
 
-function settings(finding: Finding): HTMLElement {
+/** Whose properties a finding names, and what it took its part of. */
+export type Of = 'Hadoop' | 'Spark';
+
+function settings(finding: Finding, of: Of): HTMLElement {
   const codes = (names: string): (Node | string)[] =>
     names.split(', ').flatMap((name, k) => [k > 0 ? ', ' : '', el('code', {}, name)]);
   return el(
     'div',
     { class: 'detail' },
-    ...(finding.property === '' ? [] : ['Hadoop: ', ...codes(finding.property), '. ']),
+    ...(finding.property === '' ? [] : [`${of}: `, ...codes(finding.property), '. ']),
     'Scenario: ',
     ...codes(finding.key),
   );
 }
 
-function one(finding: Finding, length: number, show: (attempt: number) => void): HTMLElement {
+function one(finding: Finding, length: number, of: Of, show: (attempt: number) => void): HTMLElement {
   const button = el('button', { type: 'button', class: 'quiet' }, 'Show it in the chart');
   button.addEventListener('click', () => show(finding.attempt));
   return el(
@@ -60,20 +67,25 @@ function one(finding: Finding, length: number, show: (attempt: number) => void):
       {},
       el('span', { class: `severity ${finding.severity}` }, finding.severity),
       el('strong', {}, ruleName(finding.rule)),
-      el('span', { class: 'muted' }, `${format.seconds(finding.cost_s)}, ${format.share(finding.cost_s / length)} of the job`),
+      el('span', { class: 'muted' }, `${format.seconds(finding.cost_s)}, ${format.share(finding.cost_s / length)} of the ${of === 'Spark' ? 'application' : 'job'}`),
     ),
     el('div', {}, finding.summary),
     el('div', { class: 'detail' }, `${finding.evidence}.`, finding.attempt >= 0 ? button : null),
     el('div', { class: 'detail' }, finding.advice),
-    settings(finding),
+    settings(finding, of),
   );
 }
 
-/** The causes of a job of `length` seconds; null where no rule found one. */
-export function findings(all: Finding[], length: number, show: (attempt: number) => void): HTMLElement | null {
+/** The causes of a job or an application of `length` seconds; null where no rule found one. */
+export function findings(
+  all: Finding[],
+  length: number,
+  of: Of,
+  show: (attempt: number) => void,
+): HTMLElement | null {
   if (all.length === 0) return null;
   const list = (some: Finding[]): HTMLElement =>
-    el('ul', { class: 'causes-found' }, ...some.map((f) => one(f, length, show)));
+    el('ul', { class: 'causes-found' }, ...some.map((f) => one(f, length, of, show)));
   const rest = all.slice(OPEN);
   return el(
     'div',

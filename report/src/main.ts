@@ -17,7 +17,7 @@ import { TimeAxis } from './range';
 import { runsPage, titleText } from './runs';
 import { RUNS_SCHEMA, type Runs } from './runs-data';
 import { jobs, told } from './jobs';
-import { comparison, header, summary, traffic, whereTimeWent } from './summary';
+import { comparison, header, summary, traffic, whereSparkWent, whereTimeWent } from './summary';
 import { studyPage } from './study';
 import { STUDY_SCHEMA, type Study } from './study-data';
 import { sweepPage } from './sweep';
@@ -130,6 +130,7 @@ function page(data: ReportData): void {
     jobs(data.jobs, data.job_classes ?? [], medium, span),
     data.stalled ? stalled(data.stalled) : null,
     ...told(data.jobs).map((job) => whereTimeWent(job, data.jobs.length > 1, medium, { attempt, span }, data.flows)),
+    data.spark ? whereSparkWent(data.spark, medium, { attempt, span }) : null,
     data.spark ? stages(data.spark, span) : null,
     data.spark ? exclusions(data.spark, data.end_s, span) : null,
     data.comparison ? comparison(data.comparison) : null,

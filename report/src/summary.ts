@@ -210,8 +210,23 @@ export function whereTimeWent(
     ...causeBar(parts, medium, 'Critical path by cause'),
     // Advice of a general kind stands where no rule has found the cause.
     explains(job.findings, parts[0]!.seconds) ? null : el('p', { class: 'story' }, advice(job, medium)),
-    findings(job.findings, job.finish_s - job.submit_s, show.attempt),
+    findings(job.findings, job.finish_s - job.submit_s, 'Hadoop', show.attempt),
     connections(job.critical_path, flows, medium !== 'flows', show.span),
+  );
+}
+
+/** The same of an application of Spark. */
+export function whereSparkWent(spark: Spark, medium: Medium, show: Show): HTMLElement | null {
+  const parts = totals(spark.critical_path);
+  if (parts.length === 0) return null;
+  const [submit, finish] = spark.span_s;
+  return section(
+    'where',
+    'Where the time went',
+    el('p', { class: 'story' }, story(spark, medium).join(' ')),
+    ...causeBar(parts, medium, 'Critical path by cause'),
+    explains(spark.findings, parts[0]!.seconds) ? null : el('p', { class: 'story' }, advice(spark, medium)),
+    findings(spark.findings, finish - submit, 'Spark', show.attempt),
   );
 }
 

@@ -30,6 +30,8 @@ const CAUSE_NAMES: Record<Cause, string> = {
   second_attempt: 'waiting for second attempts',
   slot: 'waiting for slots',
   startup: 'start-up',
+  locality: 'waiting for locality',
+  driver: 'driver',
 };
 
 const WENT_INTO: Record<Cause, string> = {
@@ -43,6 +45,8 @@ const WENT_INTO: Record<Cause, string> = {
   second_attempt: 'waiting until a second attempt was asked for',
   slot: 'waiting for a free slot',
   startup: 'starting processes',
+  locality: 'waiting for cores near to the data',
+  driver: "Spark's driver",
 };
 
 /** Flows know no packets: a message waits until a node's interface has done with those before it. */
@@ -78,6 +82,8 @@ const WOULD_HELP: Record<Cause, string> = {
   second_attempt: 'a cause of the slow attempt that can be taken away; speculative execution asks for the second one only when others are done',
   slot: 'more slots per node, more nodes, or shorter tasks',
   startup: 'fewer, larger tasks (bigger splits) or processes that are kept and reused',
+  locality: 'another wait for such cores, or executors on more nodes that have the data',
+  driver: 'fewer, larger tasks, or less that the program does between jobs',
 };
 
 /** What else would, where all share one channel and walk about. */

@@ -312,6 +312,11 @@ test('an application of Spark shows its stages, and leads from one to its time',
     /an application of Spark on YARN, whose program could go on after 14.2 s, on 8 executors$/,
   );
   await other.page.close();
+  const why = (await page.textContent('#where'))!.replace(/\u00a0|\u202f/g, ' ');
+  expect(why).toContain('550 ms (55 %) went into moving data over the network (the 1 Gbit/s link into worker-3)');
+  expect(why).toContain('waiting for cores near to the data with 100 ms (10 %)');
+  expect(why).toContain('criticalShuffle550 ms, 55 % of the application');
+  expect(why).toContain('Spark: spark.reducer.maxSizeInFlight, spark.shuffle.compress. Scenario: network.rate');
   const rows = await page.$$eval('#stages tbody tr', (all) =>
     all.map((row) => [...row.children].map((cell) => cell.textContent!.replace(/\u00a0|\u202f/g, ' '))),
   );

@@ -719,6 +719,27 @@ export function spark(): ReportData {
         { executor: null, node: 'worker-2', stage: 'join_of_orders_and_customers_by_key', at_s: 0.7, until_s: null },
       ],
       exclusions_left_out: 4,
+      span_s: [0, 1],
+      critical_path: [
+        { cause: 'driver', start_s: 0, end_s: 0.1, where: '', detail: 'before scan', flow: -1 },
+        { cause: 'locality', start_s: 0.1, end_s: 0.2, where: '', detail: 'task 3 of scan', flow: -1 },
+        { cause: 'cpu', start_s: 0.2, end_s: 0.45, where: 'worker-2\u2019s processor', detail: 'task 3 of scan', flow: -1 },
+        { cause: 'transfer', start_s: 0.45, end_s: 1, where: 'the 1 Gbit/s link into worker-3', detail: 'task 1 of join_of_orders_and_customers_by_key', flow: -1 },
+      ],
+      findings: [
+        {
+          rule: 'shuffle',
+          severity: 'critical',
+          cost_s: 0.55,
+          summary: 'The longest chain of tasks waited for blocks of shuffles for 0.55 s.',
+          evidence: '0.55 s of 1.00 s; most of it in stage join_of_orders_and_customers_by_key, 0.55 s',
+          advice: 'Less to shuffle, or a faster link there: at most 0.55 s less.',
+          property: 'spark.reducer.maxSizeInFlight, spark.shuffle.compress',
+          key: 'network.rate',
+          attempt: -1,
+          node: -1,
+        },
+      ],
     },
   };
 }

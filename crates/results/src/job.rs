@@ -171,13 +171,17 @@ pub enum Waiting {
     SecondAttempt,
     /// A free slot or container.
     Slot,
-    /// Localisation, JVM and AppMaster start.
+    /// Localisation, JVM and AppMaster start; of Spark executors' start and warming up.
     StartUp,
+    /// Tasks of Spark that wait for a core near to what they read.
+    Locality,
+    /// Spark's driver: its program between jobs, launches of tasks and their ends.
+    Driver,
 }
 
 impl Waiting {
     /// All of them, in the order in which they are shown.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 12] = [
         Self::Cpu,
         Self::Disk,
         Self::Transfer,
@@ -188,6 +192,8 @@ impl Waiting {
         Self::SecondAttempt,
         Self::Slot,
         Self::StartUp,
+        Self::Locality,
+        Self::Driver,
     ];
 
     /// Its name in tables and on the page.
@@ -203,6 +209,8 @@ impl Waiting {
             Self::SecondAttempt => "waiting for second attempts",
             Self::Slot => "waiting for slots",
             Self::StartUp => "start-up",
+            Self::Locality => "waiting for locality",
+            Self::Driver => "driver",
         }
     }
 }
@@ -236,6 +244,11 @@ impl Breakdown {
     /// Time with this cause.
     pub fn of(&self, waiting: Waiting) -> Time {
         self.0[waiting as usize]
+    }
+    /// Seconds by cause, for `result.json`.
+    pub(crate) fn entries(&self) -> Value {
+        let of = |waiting: &Waiting| (Cow::Borrowed(waiting.name()), self.of(*waiting).as_secs_f64());
+        Value::sorted(Waiting::ALL.iter().map(of))
     }
     /// Length of the whole path.
     pub fn total(&self) -> Time {
@@ -309,16 +322,8 @@ pub static JOBS: Metrics<Job> = Metrics {
         .series("share", |job| widened(&job.map_progress)),
         figure("reduce_progress", "The same of its reduces: a third each for copying, sorting and reducing.")
             .series("share", |job| widened(&job.reduce_progress)),
-        figure("critical_path_s", "The time from submission to finish, split by what was waited for.").entries(
-            "s",
-            |job| {
-                Value::sorted(
-                    Waiting::ALL
-                        .iter()
-                        .map(|waiting| (Cow::Borrowed(waiting.name()), job.breakdown.of(*waiting).as_secs_f64())),
-                )
-            },
-        ),
+        figure("critical_path_s", "The time from submission to finish, split by what was waited for.")
+            .entries("s", |job| job.breakdown.entries()),
     ],
 };
 

@@ -31,7 +31,7 @@ mod value;
 
 pub use self::spark::{
     SPARK, SPARK_EXCLUSIONS, SPARK_EXECUTORS, SPARK_JOBS, SPARK_STAGES, SPARK_TASKS, SPARK_WANTED, SparkApplication,
-    SparkExclusion, SparkExecutor, SparkJob, SparkStage, SparkTask, SparkTaskEnd, SparkWanted,
+    SparkExclusion, SparkExecutor, SparkJob, SparkSegment, SparkStage, SparkTask, SparkTaskEnd, SparkWanted,
 };
 pub use cost::{COST, Cost};
 pub use disk_power::{DISK_STATES, DiskChange, DiskPower, DisksEnergy, Offload};

@@ -1,7 +1,7 @@
 //! An application of Spark: its jobs, stages and tasks.
 
-use super::JobState;
 use super::metrics::{Metrics, figure};
+use super::{Breakdown, JobState, Waiting};
 pub use ::spark::{
     ExclusionRecord as SparkExclusion, ExecutorRecord as SparkExecutor, JobRecord as SparkJob, TaskEnd as SparkTaskEnd,
     TaskRecord as SparkTask, WantedRecord as SparkWanted,
@@ -37,6 +37,8 @@ pub struct SparkApplication {
     pub stages: Vec<SparkStage>,
     /// Its tasks in the order of their launch.
     pub tasks: Vec<SparkTask>,
+    /// What each stretch of its longest chain of tasks waited for, in order of time.
+    pub critical_path: Vec<SparkSegment>,
     /// What tasks read of kept data sets from their own executors.
     pub cached_local: Bytes,
     /// What they read of them from other executors.
@@ -52,6 +54,14 @@ pub struct SparkApplication {
 }
 
 impl SparkApplication {
+    /// The length of its critical path by what was waited for.
+    pub fn breakdown(&self) -> Breakdown {
+        let mut all = Breakdown::default();
+        for segment in &self.critical_path {
+            all.add(segment.waiting, segment.length());
+        }
+        all
+    }
     /// From the first job's submission to the last one's end.
     pub fn took(&self) -> Option<Time> {
         let submit = self.jobs.first()?.submit?;
@@ -98,6 +108,32 @@ impl SparkApplication {
     }
 }
 
+/// A stretch of an application's critical path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SparkSegment {
+    /// Its start.
+    pub start: Time,
+    /// Its end.
+    pub finish: Time,
+    /// What was waited for.
+    pub waiting: Waiting,
+    /// The stage that it is of; none: the program between jobs.
+    pub stage: Option<usize>,
+    /// The attempt at a task that it belongs to: a row of `tasks`.
+    pub task: Option<usize>,
+}
+
+impl SparkSegment {
+    /// How long it is.
+    pub fn length(&self) -> Time {
+        self.finish.saturating_sub(self.start)
+    }
+    /// Whether it waited for the network.
+    pub const fn is_network(&self) -> bool {
+        matches!(self.waiting, Waiting::Transfer | Waiting::Queueing | Waiting::Recovery | Waiting::TcpTimeout)
+    }
+}
+
 /// A stage.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SparkStage {
@@ -121,6 +157,8 @@ pub struct SparkStage {
     pub submit: Option<Time>,
     /// When the last of them was done.
     pub finish: Option<Time>,
+    /// What it has of the application's critical path, by what was waited for.
+    pub breakdown: Breakdown,
 }
 
 /// Figures of an application.
@@ -147,6 +185,11 @@ pub static SPARK: Metrics<SparkApplication> = Metrics {
             .count("tasks", |app| app.copies().1),
         figure("took_s", "From the first job's submission to the last one's end.").optional_time(|app| app.took()),
         figure("finish_s", "When its last job was done.").optional_time(|app| app.finish),
+        figure(
+            "critical_path_s",
+            "Its longest chain of tasks, from the first job's submission on, split by what was waited for.",
+        )
+        .entries("s", |app| app.breakdown().entries()),
         figure("input_local", "Input that tasks read from their own nodes' disks.")
             .bytes(|app| app.sum(|task| task.input_local)),
         figure("input_remote", "Input that they read over the network.").bytes(|app| app.sum(|task| task.input_remote)),
@@ -264,6 +307,8 @@ pub static SPARK_STAGES: Metrics<SparkStage> = Metrics {
             .count("nodes", |stage| stage.excluded_nodes.into()),
         figure("submit_s", "When its tasks were first handed to the scheduler.").optional_time(|stage| stage.submit),
         figure("finish_s", "When the last of them was done.").optional_time(|stage| stage.finish),
+        figure("critical_path_s", "What it has of the application's critical path, split by what was waited for.")
+            .entries("s", |stage| stage.breakdown.entries()),
     ],
 };
 
@@ -296,6 +341,10 @@ pub static SPARK_TASKS: Metrics<SparkTask> = Metrics {
         figure("finish_s", "When the driver knew.").optional_time(|task| task.finish),
         figure("fetch_wait_s", "Time without a shuffle block to work on.").time(|task| task.fetch_wait),
         figure("input_wait_s", "Time without input to work on.").time(|task| task.input_wait),
+        figure("warm_s", "Time of its process's start and warming up, which it was the first to need.")
+            .time(|task| task.warm_time),
+        figure("cpu_s", "Time of its work on the processor, which others may have shared.").time(|task| task.cpu_time),
+        figure("disk_s", "Time for which it waited for its own node's disks alone.").time(|task| task.disk_time),
         figure("input_local", "Input from its own node's disks.").bytes(|task| task.input_local),
         figure("input_remote", "Input over the network.").bytes(|task| task.input_remote),
         figure("cached_local", "Of a kept data set, from its own executor.").bytes(|task| task.cached_local),

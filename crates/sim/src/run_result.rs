@@ -8,6 +8,7 @@ mod job;
 mod losses;
 mod object_store;
 mod spark;
+mod spark_path;
 mod unanswered;
 
 use crate::RunError;
@@ -102,7 +103,7 @@ pub(crate) fn run_result(
         result.events.extend(large_pieces(scenario));
         result.ledger.extend(disks::laws(driver, world.now()));
         object_store::fill(scenario, driver, &world.transport().interfaces(), &mut result);
-        spark::fill(driver, &mut result);
+        spark::fill(driver, &records, world, &mut result);
         let running = |job: &&mut Job| job.state == JobState::Unfinished && job.submit <= world.now();
         for job in result.jobs.iter_mut().filter(|_| stall.is_some()).filter(running) {
             job.state = JobState::Failed;

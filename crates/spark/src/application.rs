@@ -84,6 +84,8 @@ pub(crate) enum Errand {
     LocalRead(usize),
     KeptRead(usize),
     Written(usize),
+    /// The driver knows that its executor keeps a partition.
+    KeptKnown(usize),
     HdfsRead(usize),
     HdfsWrite(usize),
     /// A task will not succeed, and ends.
@@ -309,10 +311,18 @@ impl Spark {
             | Errand::LocalRead(task)
             | Errand::KeptRead(task)
             | Errand::Written(task)
+            | Errand::KeptKnown(task)
                 if self.tasks[task].is_over => {}
             Errand::Launch(task) => self.on_launched(platform, task),
             Errand::Worked(task) => {
-                (self.tasks[task].busy, self.tasks[task].working) = (false, None);
+                let of = &mut self.tasks[task];
+                let worked = platform.ctx.now.saturating_sub(of.since);
+                *(if of.warming { &mut of.record.warm_time } else { &mut of.record.cpu_time }) += worked;
+                (of.busy, of.warming, of.working) = (false, false, None);
+                self.advance(platform, task);
+            }
+            Errand::KeptKnown(task) => {
+                self.tasks[task].busy = false;
                 self.advance(platform, task);
             }
             Errand::FileRead(task, bytes) => self.on_file_read(platform, task, bytes),

@@ -209,7 +209,11 @@ impl Spark {
         let books = self.cache.books(partition.stage);
         *(if from_disk { &mut books.own_disk } else { &mut books.own_memory }) += bytes;
         books.not_read = books.not_read.saturating_sub(bytes);
-        self.tasks[id].record.cached_local += bytes;
+        let task = &mut self.tasks[id];
+        if from_disk {
+            task.disk_waited(platform.ctx.now);
+        }
+        task.record.cached_local += bytes;
         self.arrive(platform, id, Arrived::Kept(bytes));
     }
 
@@ -222,7 +226,7 @@ impl Spark {
         let task = &mut self.tasks[id];
         let (node, executor) = (task.record.node, task.record.executor);
         if let Some(transfer) = task.writes.pop_front() {
-            task.busy = true;
+            (task.busy, task.since) = (true, platform.ctx.now);
             let errand = self.errands.send(Errand::Written(id));
             platform.ctx.drive_disk(node, transfer, errand);
         } else if let Some(partition) = task.to_tell.take() {
@@ -302,7 +306,7 @@ impl Spark {
         let executor = self.tasks[id].record.executor;
         if !self.executors[executor].is_lost {
             self.held.add(NamedBlock::Kept(partition), executor);
-            self.tell(platform, executor, Bytes::new(MESSAGE), Errand::Written(id));
+            self.tell(platform, executor, Bytes::new(MESSAGE), Errand::KeptKnown(id));
         }
     }
 }

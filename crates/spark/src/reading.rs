@@ -64,6 +64,7 @@ impl Spark {
     pub(crate) fn on_file_read(&mut self, platform: &mut Platform, id: usize, bytes: Bytes) {
         let task = &mut self.tasks[id];
         task.reading = false;
+        task.disk_waited(platform.ctx.now);
         task.record.input_local += bytes;
         self.arrive(platform, id, Arrived::File(bytes));
         self.read_file(platform, id);
@@ -104,6 +105,9 @@ impl Spark {
         match news {
             ReadNews::Progress { source, bytes } => {
                 let local = source == task.record.node;
+                if local && task.line_end != LineEnd::Reading {
+                    task.disk_waited(platform.ctx.now);
+                }
                 *(if local { &mut task.record.input_local } else { &mut task.record.input_remote }) += bytes;
                 if task.line_end != LineEnd::Reading {
                     self.arrive(platform, id, Arrived::Hdfs(bytes));
@@ -144,6 +148,7 @@ impl Spark {
     pub(crate) fn on_local_read(&mut self, platform: &mut Platform, id: usize) {
         let task = &mut self.tasks[id];
         task.reading_local = false;
+        task.disk_waited(platform.ctx.now);
         let Some((parent, map, transfer)) = task.locals.pop_front() else { return };
         task.record.shuffle_local += transfer.bytes;
         let (stage, index) = (task.record.stage, task.record.index);

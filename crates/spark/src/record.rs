@@ -132,6 +132,8 @@ pub struct TaskRecord {
     pub locality: Locality,
     /// When the driver launched it.
     pub launch: Time,
+    /// When its executor heard of it.
+    pub told: Option<Time>,
     /// When its executor had it and what it needs to run.
     pub start: Option<Time>,
     /// When it was over on its executor.
@@ -142,6 +144,12 @@ pub struct TaskRecord {
     pub fetch_wait: Time,
     /// Time without input to work on.
     pub input_wait: Time,
+    /// Time of its process's start and warming up, which it was the first to need.
+    pub warm_time: Time,
+    /// Time of its work on the processor, which others may have shared.
+    pub cpu_time: Time,
+    /// Time for which it waited for its own node's disks alone.
+    pub disk_time: Time,
     /// Input read from its own node's disks.
     pub input_local: Bytes,
     /// Input read over the network.
@@ -181,11 +189,15 @@ impl TaskRecord {
             node,
             locality,
             launch,
+            told: None,
             start: None,
             end: None,
             finish: None,
             fetch_wait: Time::ZERO,
             input_wait: Time::ZERO,
+            warm_time: Time::ZERO,
+            cpu_time: Time::ZERO,
+            disk_time: Time::ZERO,
             input_local: Bytes::ZERO,
             input_remote: Bytes::ZERO,
             cached_local: Bytes::ZERO,

@@ -27,6 +27,7 @@ impl Spark {
         if self.tasks[task].is_over {
             return;
         }
+        self.tasks[task].record.told.get_or_insert(platform.ctx.now);
         let record = self.tasks[task].record;
         let stage = &self.stages[record.stage];
         let (kept, missing) = (self.tasks[task].kept, self.tasks[task].missing);
@@ -137,7 +138,9 @@ impl Spark {
             };
             task.fetches = Some(Fetches::new(remote, limits, &mut self.random));
         }
-        self.work(platform, id, start.saturating_add(warm_up));
+        let first = start.saturating_add(warm_up);
+        self.tasks[id].warming = first > Time::ZERO;
+        self.work(platform, id, first);
         self.fetch_more(platform, id);
         self.read_local(platform, id);
         self.read_file(platform, id);
@@ -207,7 +210,7 @@ impl Spark {
                     };
                     let op = if task.step == Step::Spill { DiskOp::Write } else { DiskOp::Read };
                     task.record.spill = spec.spill;
-                    task.busy = true;
+                    (task.busy, task.since) = (true, platform.ctx.now);
                     let transfer = DiskTransfer::new(disk, op, file, Bytes::ZERO, spec.spill);
                     let errand = self.errands.send(Errand::Written(id));
                     platform.ctx.drive_disk(node, transfer, errand);
@@ -220,7 +223,7 @@ impl Spark {
                     task.record.shuffle_write = length;
                     task.output = Some(MapOutput { executor: record.executor, node, disk, file, length });
                     if length > Bytes::ZERO {
-                        task.busy = true;
+                        (task.busy, task.since) = (true, platform.ctx.now);
                         let transfer = DiskTransfer::new(disk, DiskOp::Write, file, Bytes::ZERO, length);
                         let errand = self.errands.send(Errand::Written(id));
                         platform.ctx.drive_disk(node, transfer, errand);
@@ -229,7 +232,7 @@ impl Spark {
                 Step::Output => {
                     task.record.output = spec.output;
                     if spec.output > Bytes::ZERO {
-                        task.busy = true;
+                        (task.busy, task.since) = (true, platform.ctx.now);
                         self.put_out(platform, id, spec.output);
                     }
                 }
@@ -242,7 +245,7 @@ impl Spark {
     /// Some of a task's work.
     fn work(&mut self, platform: &mut Platform, id: usize, work: Time) {
         if work > Time::ZERO {
-            self.tasks[id].busy = true;
+            (self.tasks[id].busy, self.tasks[id].since) = (true, platform.ctx.now);
             let errand = self.errands.send(Errand::Worked(id));
             let tag = platform.ctx.drive_compute(self.tasks[id].record.node, work, errand);
             self.tasks[id].working = Some((tag, errand));
@@ -296,7 +299,9 @@ impl Spark {
 
     /// A disk has what a task has written, or the task has read it again.
     pub(crate) fn on_written(&mut self, platform: &mut Platform, task: usize) {
-        self.tasks[task].busy = false;
+        let of = &mut self.tasks[task];
+        of.record.disk_time += platform.ctx.now.saturating_sub(of.since);
+        of.busy = false;
         self.advance(platform, task);
     }
 

@@ -82,6 +82,10 @@ pub struct Task {
     pub failing: Option<Failure>,
     /// Something is under way on which the step waits.
     pub busy: bool,
+    /// Since when its work or a disk's is under way.
+    pub since: Time,
+    /// Its process starts and warms up for it.
+    pub warming: bool,
     /// All of its work.
     pub work: Time,
     /// Its work that is under way, and the errand of that.
@@ -135,6 +139,8 @@ impl Task {
             is_killed: false,
             failing: None,
             busy: false,
+            since: Time::ZERO,
+            warming: false,
             work: Time::ZERO,
             working: None,
             arrived: VecDeque::new(),
@@ -167,6 +173,13 @@ impl Task {
     pub fn forget(&mut self) {
         *self = Self { output: self.output, is_over: self.is_over, ..Self::new(self.record) };
         self.step = Step::Done;
+    }
+
+    /// What it waits for, if it does, has come from its own node's disks.
+    pub fn disk_waited(&mut self, now: Time) {
+        if let Some(since) = self.idle {
+            self.record.disk_time += now.saturating_sub(since);
+        }
     }
 
     /// Takes what has come: of input as much as there is, of shuffles a block.

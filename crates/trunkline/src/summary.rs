@@ -40,6 +40,7 @@ pub fn of(result: &RunResult, screen: &Screen) -> String {
     }
     if let Some(spark) = &result.spark {
         of_spark(&mut text, spark, screen);
+        breakdown(&mut text, result, &spark.breakdown(), "where the time went (critical path)", screen);
     }
     if !result.traffic.is_empty() {
         of_traffic(&mut text, &result.traffic, screen);
@@ -85,7 +86,7 @@ fn of_all_findings(text: &mut String, result: &RunResult, screen: &Screen) {
     let mut table = Table::new(heads);
     for (cost, rule, found) in rows {
         let worst = found.iter().max_by_key(|finding| (finding.cost, std::cmp::Reverse(finding.job)));
-        let worst = worst.and_then(|finding| Some((result.jobs.get(finding.job as usize)?, finding.cost)));
+        let worst = worst.and_then(|finding| Some((result.jobs.get(finding.job? as usize)?, finding.cost)));
         let worst = worst.map(|(job, cost)| format!("{}, {}", job.name, seconds(cost))).unwrap_or_default();
         table.row([rule.name().to_owned(), found.len().to_string(), seconds(cost), worst]);
     }
@@ -100,18 +101,16 @@ fn of_findings(text: &mut String, result: &RunResult, screen: &Screen) {
         }
         return;
     }
-    let mut shown = vec![0_usize; result.jobs.len()];
+    let mut shown: BTreeMap<Option<u32>, usize> = BTreeMap::new();
     let mut listed = 0;
     for finding in &result.findings {
-        let (Some(count), Some(job)) = (shown.get_mut(finding.job as usize), result.jobs.get(finding.job as usize))
-        else {
-            continue;
-        };
+        let count = shown.entry(finding.job).or_default();
         if *count == FINDINGS || listed == ALL_FINDINGS {
             continue;
         }
         if *count == 0 {
-            let of = if result.jobs.len() > 1 { format!("why {} took so long", job.name) } else { "why".to_owned() };
+            let job = finding.job.and_then(|job| result.jobs.get(job as usize)).filter(|_| result.jobs.len() > 1);
+            let of = job.map_or_else(|| "why".to_owned(), |job| format!("why {} took so long", job.name));
             let _ = writeln!(text, "\n{}", screen.heading(&of));
         }
         *count += 1;
@@ -119,8 +118,9 @@ fn of_findings(text: &mut String, result: &RunResult, screen: &Screen) {
         let paint = if finding.severity >= Severity::Severe { Screen::bad } else { Screen::doubtful };
         let head = format!("{} ({}, {})", finding.rule.name(), finding.severity.name(), seconds(finding.cost));
         let _ = writeln!(text, "{}", screen.wrapped_after(&head, paint, &format!(": {}", finding.summary), 0));
+        let whose = if finding.job.is_some() { "Hadoop" } else { "Spark" };
         let settings =
-            if finding.property.is_empty() { String::new() } else { format!(" Hadoop: {}.", finding.property) };
+            if finding.property.is_empty() { String::new() } else { format!(" {whose}: {}.", finding.property) };
         let _ = writeln!(text, "{}", screen.wrapped(&format!("{}.", finding.evidence), 2));
         let _ = writeln!(text, "{}", screen.wrapped(&format!("{}{settings} Key: {}.", finding.advice, finding.key), 2));
     }

@@ -162,9 +162,9 @@ impl<'a> JobView<'a> {
     pub fn finding(&self, rule: Rule, most: Severity, cost: Time, texts: Texts) -> Option<Finding> {
         let severity = self.stake(cost)?.min(most);
         let Texts { summary, evidence, advice, property, key } = texts;
-        let (node, attempt) = (None, None);
-        let job = self.number;
-        Some(Finding { job, rule, severity, summary, evidence, advice, node, attempt, cost, property, key })
+        let (stage, node, attempt) = (None, None, None);
+        let job = Some(self.number);
+        Some(Finding { job, stage, rule, severity, summary, evidence, advice, node, attempt, cost, property, key })
     }
 
     /// "41.2 s of 90.3 s".

@@ -10,6 +10,7 @@ mod job;
 mod network;
 mod shape;
 mod skew;
+mod spark;
 mod store;
 
 use crate::RunResult;
@@ -95,6 +96,14 @@ pub enum Rule {
     TcpTimeouts,
     /// Heartbeats and other intervals of polling.
     Heartbeats,
+    /// Tasks of Spark compute.
+    Processor,
+    /// Tasks of Spark wait for their node's disks.
+    Disk,
+    /// Executors of Spark start and warm up.
+    ExecutorStarts,
+    /// Spark's driver: its program, launches of tasks and their ends.
+    Driver,
 }
 
 impl Rule {
@@ -118,6 +127,10 @@ impl Rule {
             Self::Shuffle => "shuffle",
             Self::TcpTimeouts => "tcp-timeouts",
             Self::Heartbeats => "heartbeats",
+            Self::Processor => "processor",
+            Self::Disk => "disk",
+            Self::ExecutorStarts => "executor-starts",
+            Self::Driver => "driver",
         }
     }
 }
@@ -125,8 +138,10 @@ impl Rule {
 /// A cause of a job's length.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
-    /// The job: a row of `jobs`.
-    pub job: u32,
+    /// The job: a row of `jobs`; none where it is of the application of Spark.
+    pub job: Option<u32>,
+    /// The stage of Spark that most of it is in: a row of its stages.
+    pub stage: Option<u32>,
     /// The rule that found it.
     pub rule: Rule,
     /// How much it matters.
@@ -143,13 +158,13 @@ pub struct Finding {
     pub attempt: Option<u32>,
     /// The time of the critical path that it accounts for.
     pub cost: Time,
-    /// Hadoop's properties that change it, separated by commas.
+    /// Hadoop's or Spark's properties that change it, separated by commas.
     pub property: &'static str,
     /// The scenario's keys for these, separated by commas.
     pub key: &'static str,
 }
 
-/// The findings of all jobs of a run: of each job those that cost most first.
+/// The findings of all jobs of a run, or of its application of Spark: of each those that cost most first.
 pub fn findings(result: &RunResult, scenario: &Scenario) -> Vec<Finding> {
     let mut attempts: Vec<Vec<u32>> = vec![Vec::new(); result.jobs.len()];
     for (row, attempt) in (0_u32..).zip(&result.attempts) {
@@ -162,6 +177,11 @@ pub fn findings(result: &RunResult, scenario: &Scenario) -> Vec<Finding> {
         let view = JobView::new(result, scenario, number, job, attempts);
         let mut found = of_job(&view);
         found.sort_by(|a, b| b.cost.cmp(&a.cost).then(b.severity.cmp(&a.severity)).then(a.rule.cmp(&b.rule)));
+        out.append(&mut found);
+    }
+    if let Some(app) = &result.spark {
+        let mut found = spark::of_application(result, app, scenario);
+        found.sort_by(|a, b| b.cost.cmp(&a.cost).then(a.rule.cmp(&b.rule)));
         out.append(&mut found);
     }
     out
@@ -196,7 +216,11 @@ pub static FINDINGS: Metrics<Finding> = Metrics {
     what: "A cause of a job's length; `docs/models/findings.md` has the rules.",
     file: None,
     metrics: &[
-        figure("job", "The job, from 0.").count("number", |finding| finding.job.into()),
+        figure("job", "The job, from 0; null where it is of the application of Spark.")
+            .optional_count("number", |finding| finding.job.map(u64::from)),
+        figure("stage", "The stage of Spark that most of it is in, from 0.")
+            .may_be_absent()
+            .optional_count("number", |finding| finding.stage.map(u64::from)),
         figure("rule", "`silent-node`, `reduce-bytes-skew`, `spills`, ...")
             .text(|finding| finding.rule.name().to_owned()),
         figure("severity", "`low`, `moderate`, `severe` or `critical`.")
@@ -211,7 +235,7 @@ pub static FINDINGS: Metrics<Finding> = Metrics {
             let attempt = finding.attempt.and_then(|row| finding.run.attempts.get(row as usize));
             attempt.map(crate::Attempt::title).unwrap_or_default()
         }),
-        figure("property", "Hadoop's properties that change it; empty where there is none.")
+        figure("property", "Hadoop's or Spark's properties that change it; empty where there is none.")
             .text(|finding| finding.property.to_owned()),
         figure("key", "The scenario's keys for these.").text(|finding| finding.key.to_owned()),
     ],

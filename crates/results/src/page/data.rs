@@ -140,6 +140,12 @@ pub struct Spark {
     pub exclusions: Vec<SparkExclusion>,
     /// How many others there were.
     pub exclusions_left_out: u32,
+    /// When its first job was submitted, and when its last one was done or the run ended.
+    pub span_s: [f64; 2],
+    /// What each moment of it waited for, one stretch behind the other; empty where it has not ended.
+    pub critical_path: Vec<Segment>,
+    /// Why it took as long as it did, the costliest causes first.
+    pub findings: Vec<Finding>,
 }
 
 /// From when until when an executor or a node got no more tasks.

@@ -127,6 +127,8 @@ pub(super) const fn cause(waiting: Waiting) -> &'static str {
         Waiting::SecondAttempt => "second_attempt",
         Waiting::Slot => "slot",
         Waiting::StartUp => "startup",
+        Waiting::Locality => "locality",
+        Waiting::Driver => "driver",
     }
 }
 
@@ -151,11 +153,16 @@ pub(super) fn job_of(job: &crate::Job, number: usize, result: &RunResult, carrie
         phases: phases(number, result),
         bytes: counts(JOB_BYTES.labelled(Row::new(&job.bytes, result))),
         critical_path: path.map(segment).collect(),
-        findings: result.findings.iter().filter(|finding| finding.job as usize == number).map(finding_of).collect(),
+        findings: result
+            .findings
+            .iter()
+            .filter(|finding| finding.job == Some(units::count(number)))
+            .map(finding_of)
+            .collect(),
     }
 }
 
-fn finding_of(finding: &crate::findings::Finding) -> Finding {
+pub(super) fn finding_of(finding: &crate::findings::Finding) -> Finding {
     Finding {
         rule: finding.rule.name(),
         severity: finding.severity.name(),

@@ -1,7 +1,7 @@
 //! Which resource a stretch of the critical path waited for, in words.
 
-use crate::{CriticalSegment, Link, LinkEnd, RunResult, Waiting};
-use units::Time;
+use crate::{CriticalSegment, Link, LinkEnd, RunResult, SparkApplication, SparkTask, Waiting};
+use units::{Bytes, Time};
 
 /// The resource of each stretch of a path, empty where there is none to name.
 pub fn places(path: &[CriticalSegment], result: &RunResult) -> Vec<String> {
@@ -20,26 +20,77 @@ const fn is_network(segment: &CriticalSegment) -> bool {
     matches!(segment.waiting, Waiting::Transfer | Waiting::Queueing | Waiting::Recovery | Waiting::TcpTimeout)
 }
 
+/// The same for the path of an application of Spark.
+pub fn places_of_spark(app: &SparkApplication, result: &RunResult) -> Vec<String> {
+    let mut out = Vec::with_capacity(app.critical_path.len());
+    // The network's part of a task stands in several stretches, by cause and not by time.
+    for part in app.critical_path.chunk_by(|a, b| a.is_network() && b.is_network() && a.task == b.task) {
+        let (first, last) = (&part[0], &part[part.len() - 1]);
+        let task = first.task.map(|row| &app.tasks[row]);
+        let who = task.map(|task| (task.node.0, format!("task {} of {}", task.index, app.stages[task.stage].name)));
+        // What a task waited for changed many times while it ran.
+        let whole = task.and_then(|task| Some((task.told?, task.end?)));
+        let span = whole.unwrap_or((first.start, last.finish));
+        let inward = task.filter(|task| first.is_network() && reads_far(task));
+        let link = inward.and_then(|task| busiest_inward(span, task.node.0, result));
+        let place = link.map_or_else(|| named(first.waiting, who, None, span, result), |link| link_words(link, result));
+        out.extend(part.iter().map(|_| place.clone()));
+    }
+    out
+}
+
+fn reads_far(task: &SparkTask) -> bool {
+    task.shuffle_remote + task.input_remote + task.cached_remote > Bytes::ZERO
+}
+
+/// A link in use for so much of the time is full.
+const FULL: f64 = 0.9;
+
+/// What many nodes send to one at once: the link into that where it is full; else, of those that lead there, the one in
+/// most use.
+fn busiest_inward((start, finish): (Time, Time), node: u32, result: &RunResult) -> Option<&Link> {
+    let leads = |link: &&Link| {
+        !link.is_loopback() && link.from != LinkEnd::Node(node) && !matches!(link.to, LinkEnd::Node(to) if to != node)
+    };
+    let used = |link: &Link| mean_use(link, start, finish, result.sample_interval);
+    let own = result.links.iter().filter(leads).find(|link| link.to == LinkEnd::Node(node));
+    own.filter(|link| used(link) >= FULL).or_else(|| {
+        let all = result.links.iter().filter(leads).map(|link| (used(link), link)).filter(|(used, _)| *used > 0.0);
+        all.max_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, link)| link)
+    })
+}
+
 fn place(stretches: &[CriticalSegment], result: &RunResult) -> String {
     let first = &stretches[0];
     let attempt = first.attempt.and_then(|row| result.attempts.get(row as usize));
-    let node = attempt.and_then(|attempt| result.nodes.get(attempt.node as usize));
+    let span = (first.start, stretches[stretches.len() - 1].finish);
+    named(first.waiting, attempt.map(|attempt| (attempt.node, attempt.title())), first.source, span, result)
+}
+
+/// What the attempt of this name on a node waited for.
+fn named(
+    waiting: Waiting,
+    who: Option<(u32, String)>,
+    source: Option<u32>,
+    span: (Time, Time),
+    result: &RunResult,
+) -> String {
+    let node = who.as_ref().and_then(|(node, _)| result.nodes.get(*node as usize));
     let name = node.map(|node| node.name.as_str());
     // Nodes on one host share its processor.
     let machine = node.map(|node| node.host.map_or_else(|| node.name.clone(), |host| format!("host-{host}")));
-    match (first.waiting, machine) {
+    match (waiting, machine) {
         (Waiting::Cpu, Some(machine)) => format!("{machine}'s processor"),
         (Waiting::Disk, Some(machine)) => format!("{machine}'s disk"),
         // Whoever is waited for has a name; where nobody is, there is nothing to look at.
         (Waiting::Timeout | Waiting::SecondAttempt, Some(_)) => {
-            let title = attempt.map(crate::Attempt::title).unwrap_or_default();
+            let title = who.map(|(_, title)| title).unwrap_or_default();
             format!("{title} on {}", name.unwrap_or_default())
         }
         (Waiting::StartUp, Some(_)) => format!("a process on {}", name.unwrap_or_default()),
-        _ if is_network(first) => {
-            let span = (first.start, stretches[stretches.len() - 1].finish);
-            let node = attempt.map(|attempt| attempt.node);
-            busiest_link(first.source, span, node, result).map(|link| link_words(link, result)).unwrap_or_default()
+        (Waiting::Transfer | Waiting::Queueing | Waiting::Recovery | Waiting::TcpTimeout, _) => {
+            let node = who.map(|(node, _)| node);
+            busiest_link(source, span, node, result).map(|link| link_words(link, result)).unwrap_or_default()
         }
         _ => String::new(),
     }

@@ -1,7 +1,8 @@
 //! An application of Spark on the page: how it ended, its stages, and what was excluded from them.
 
-use super::data::{Spark, SparkExclusion, SparkStage};
-use super::from_run::{seconds, state};
+use super::data::{Segment, Spark, SparkExclusion, SparkStage};
+use super::from_run::{cause, finding_of, seconds, state};
+use super::place::places_of_spark;
 use crate::{RunResult, SparkApplication};
 use units::Bytes;
 
@@ -71,5 +72,29 @@ pub(super) fn spark(app: &SparkApplication, run: &RunResult) -> Spark {
         exclusions: app.exclusions.iter().take(MOST_EXCLUSIONS).map(|of| exclusion(of, app, run)).collect(),
         exclusions_left_out: units::count(app.exclusions.len().saturating_sub(MOST_EXCLUSIONS)),
         stages: listed.into_iter().map(stage).collect(),
+        span_s: [
+            seconds(app.jobs.first().and_then(|job| job.submit).unwrap_or_default()),
+            seconds(app.finish.unwrap_or(run.ended_at)),
+        ],
+        critical_path: app.critical_path.iter().zip(places_of_spark(app, run)).map(|of| segment(of, app)).collect(),
+        findings: run.findings.iter().filter(|finding| finding.job.is_none()).map(finding_of).collect(),
+    }
+}
+
+fn segment((of, place): (&crate::SparkSegment, String), app: &SparkApplication) -> Segment {
+    let name = |stage: usize| app.stages[stage].name.as_str();
+    let detail = match (of.task.map(|row| &app.tasks[row]), of.stage) {
+        (Some(task), _) => format!("task {} of {}", task.index, name(task.stage)),
+        (None, Some(stage)) => format!("before {}", name(stage)),
+        (None, None) => "the program".to_owned(),
+    };
+    Segment {
+        cause: cause(of.waiting),
+        start_s: seconds(of.start),
+        end_s: seconds(of.finish),
+        place,
+        detail,
+        // A task has connections with many others at once.
+        flow: -1,
     }
 }

@@ -44,13 +44,14 @@ impl<'a> Waits<'a> {
         Self { rates: topology.hosts().iter().map(rate).collect(), into, now: world.now() }
     }
 
-    /// Divides a stretch of waiting for the network at a node into transfer, queueing, recovery and timeouts.
+    /// Divides the time for which a node waited for the network within a stretch into transfer, queueing, recovery and
+    /// timeouts.
     ///
     /// Recovery and timeouts are the mean parts of their lifetime that the node's flows spent so. Each flow is weighted
     /// by the time for which it overlaps the stretch, times its bytes. Transfer is the time that the bytes received
     /// meanwhile need on the node's own link. The rest counts as queueing: other traffic elsewhere, connection set-up,
     /// slow start.
-    fn split(&self, node: u32, from: Time, to: Time) -> [(Waiting, Time); 4] {
+    pub(super) fn split(&self, node: u32, from: Time, to: Time, waited: Time) -> [(Waiting, Time); 4] {
         let (mut alive, mut recovery, mut timeout, mut bytes) = (0.0, 0.0, 0.0, 0.0);
         for flow in &self.into[node as usize] {
             let end = flow.ended.unwrap_or(self.now);
@@ -67,11 +68,10 @@ impl<'a> Waits<'a> {
             timeout += flow.totals.timeout_time.as_secs_f64().min(life) * part * moved;
             bytes += moved * part;
         }
-        let length = to - from;
-        let share = |lost: f64| if alive > 0.0 { length.mul_f64((lost / alive).min(1.0)) } else { Time::ZERO };
+        let share = |lost: f64| if alive > 0.0 { waited.mul_f64((lost / alive).min(1.0)) } else { Time::ZERO };
         let timeout = share(timeout);
-        let recovery = share(recovery).min(length - timeout);
-        let left = length - timeout - recovery;
+        let recovery = share(recovery).min(waited - timeout);
+        let left = waited - timeout - recovery;
         let transfer = self.rates[node as usize].transmission_time(Bytes::new(units::whole(bytes))).min(left);
         [
             (Waiting::Transfer, transfer),
@@ -115,7 +115,7 @@ impl<'a> Waits<'a> {
             record::Waiting::Network => {
                 let node = attempt.map_or(0, |attempt| attempt.node.0);
                 let mut start = stretch.from;
-                for (waiting, part) in self.split(node, stretch.from, stretch.to) {
+                for (waiting, part) in self.split(node, stretch.from, stretch.to, length) {
                     if part > Time::ZERO {
                         push(waiting, start, part);
                         start += part;

@@ -1,11 +1,15 @@
 //! What an application of Spark leaves.
 
+use super::critical::Waits;
+use super::spark_path::Known;
 use crate::cluster::Driver;
-use results::{Balance, JobState, RunResult, SparkApplication, SparkStage};
+use crate::world::World;
+use results::{Balance, Breakdown, JobState, RunResult, SparkApplication, SparkStage};
+use transport::FlowRecord;
 use units::{Bytes, count};
 
 /// Adds the application, if there is one, and the books of its shuffles.
-pub(super) fn fill(driver: &Driver, result: &mut RunResult) {
+pub(super) fn fill(driver: &Driver, flows: &[FlowRecord], world: &World, result: &mut RunResult) {
     let Some(spark) = &driver.spark else { return };
     let stages = spark.config().stages.iter().zip(spark.stages()).map(|(spec, record)| SparkStage {
         name: spec.name.clone(),
@@ -18,7 +22,23 @@ pub(super) fn fill(driver: &Driver, result: &mut RunResult) {
         excluded_nodes: record.excluded_nodes,
         submit: record.submit,
         finish: record.finish,
+        breakdown: Breakdown::default(),
     });
+    let mut stages: Vec<SparkStage> = stages.collect();
+    let (tasks, executors): (Vec<_>, Vec<_>) = (spark.tasks().collect(), spark.executors().collect());
+    let known = Known {
+        specs: &spark.config().stages,
+        stages: &stages,
+        tasks: &tasks,
+        jobs: spark.jobs(),
+        executors: &executors,
+    };
+    let critical_path = known.path(&Waits::new(flows, world));
+    for segment in &critical_path {
+        if let Some(stage) = segment.stage {
+            stages[stage].breakdown.add(segment.waiting, segment.length());
+        }
+    }
     let (all_kept, broadcasts) = (spark.kept(), spark.broadcasts());
     let finish = spark.jobs().last().and_then(|job| job.finish);
     result.spark = Some(SparkApplication {
@@ -32,12 +52,13 @@ pub(super) fn fill(driver: &Driver, result: &mut RunResult) {
         excluded_nodes: spark.excluded_nodes(),
         exclusions: spark.exclusions().to_vec(),
         wanted: spark.wanted().to_vec(),
-        executors: spark.executors().collect(),
+        executors,
+        critical_path,
         master: spark.master(),
         ready: spark.ready(),
         finish,
-        stages: stages.collect(),
-        tasks: spark.tasks().collect(),
+        stages,
+        tasks,
         jobs: spark.jobs().to_vec(),
         cached_local: all_kept.iter().map(|kept| kept.own_memory + kept.own_disk).sum(),
         cached_remote: all_kept.iter().map(|kept| kept.remote).sum(),

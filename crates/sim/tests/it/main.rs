@@ -45,6 +45,7 @@ mod spark_broadcast;
 mod spark_cache;
 mod spark_exclusion;
 mod spark_failing;
+mod spark_findings;
 mod spark_hosts;
 mod spark_iterations;
 mod spark_line_end;
