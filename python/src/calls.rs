@@ -24,15 +24,15 @@ pub fn run(
     capture: Option<String>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Outcome> {
-    let recorded = py.detach(|| scenario.own_record());
+    let (recorded, application) = py.detach(|| (scenario.own_record(), scenario.own_application()));
     let changes = scenario.assignments.clone();
-    let told = Told { recorded: recorded.as_ref(), changes: &changes, ..Told::default() };
+    let told = Told { recorded: recorded.as_ref(), application: application.as_ref(), changes: &changes };
     let read = &scenario.read;
     let result = watched(py, &Asked { threads: Some(1), progress }, |effort| match &out {
         Some(folder) => runs::single(read, told, capture.as_deref(), folder, effort).map(|single| single.result),
         None => runs::run_scenario(read, 0, effort),
     })?;
-    Ok(Outcome { result, scenario: read.clone(), recorded, changes, folder: out })
+    Ok(Outcome { result, scenario: read.clone(), recorded, application, changes, folder: out })
 }
 
 /// Makes the runs of several seeds; into a folder, if one is named. Returns `runs.json` and the page.
@@ -46,9 +46,9 @@ pub fn repeat(
     threads: Option<u32>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Left> {
-    let recorded = py.detach(|| scenario.own_record());
+    let (recorded, application) = py.detach(|| (scenario.own_record(), scenario.own_application()));
     let read = &scenario.read;
-    let told = Told { recorded: recorded.as_ref(), changes: &scenario.assignments, ..Told::default() };
+    let told = Told { recorded: recorded.as_ref(), application: application.as_ref(), changes: &scenario.assignments };
     watched(py, &Asked { threads, progress }, |effort| {
         let changes = words(&scenario.assignments);
         if let Some(folder) = &out {

@@ -47,7 +47,7 @@ pub fn import_history(
         let beside = KnownBeside { cluster, described: described.as_deref(), writer: writer.as_ref() };
         let mut imported = inputs.imported(&found, beside)?;
         // The text may go anywhere: only the whole path leads from there to the history.
-        if let Some(path) = found.file.canonicalize().ok().and_then(|path| path.to_str().map(str::to_owned)) {
+        if let Some(path) = whole_path(&found.file) {
             imported.refer_to(path);
         }
         let name = sim::parse(&found.job.id, &imported.to_toml(), &[]).map_err(Error::Scenario)?.name;
@@ -66,6 +66,10 @@ pub fn import_history(
     })
 }
 
+fn whole_path(file: &Path) -> Option<String> {
+    Some(file.canonicalize().ok()?.to_str()?.to_owned())
+}
+
 fn of_spark(
     file: &Path,
     application: &Application,
@@ -73,7 +77,10 @@ fn of_spark(
     checked: bool,
     effort: &Effort<'_>,
 ) -> Result<Made, Error> {
-    let imported = import_spark(application, cluster)?;
+    let mut imported = import_spark(application, cluster)?;
+    if let Some(path) = whole_path(file) {
+        imported.refer_to(path);
+    }
     let text = runs::spark_toml(&imported);
     let scenario = sim::parse(&application.id, &text, &[]).map_err(Error::Scenario)?;
     let mut lines = Lines::new();

@@ -1,6 +1,7 @@
 //! The result of a run.
 
 use crate::table::Table;
+use history::spark::SparkImported;
 use pyo3::prelude::*;
 use results::{RunResult, tables, to_json};
 use runs::{Recorded, Told, failure_in, page_of};
@@ -12,6 +13,7 @@ pub struct Outcome {
     pub(crate) result: RunResult,
     pub(crate) scenario: scenario::Scenario,
     pub(crate) recorded: Option<Recorded>,
+    pub(crate) application: Option<SparkImported>,
     pub(crate) changes: Vec<String>,
     /// Where its folder is, if it has one.
     pub(crate) folder: Option<PathBuf>,
@@ -26,7 +28,8 @@ impl Outcome {
 
     /// The page, one file of HTML.
     fn page(&self, py: Python<'_>) -> String {
-        let told = Told { recorded: self.recorded.as_ref(), changes: &self.changes, ..Told::default() };
+        let told =
+            Told { recorded: self.recorded.as_ref(), application: self.application.as_ref(), changes: &self.changes };
         py.detach(|| page_of(&self.scenario, &self.result, &told))
     }
 

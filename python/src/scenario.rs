@@ -1,6 +1,7 @@
 //! A scenario with where it comes from.
 
 use crate::errors::{raised, warn};
+use history::spark::SparkImported;
 use pyo3::prelude::*;
 use runs::{Change, Inputs, Recorded, Stop};
 use scenario::key::Section;
@@ -42,6 +43,12 @@ impl Scenario {
     pub fn own_record(&self) -> Option<Recorded> {
         let path = self.path.as_ref()?;
         Inputs::new(&Stop::new()).own_record(&self.read, path, !self.assignments.is_empty()).ok().flatten()
+    }
+
+    /// The same of an application of Spark.
+    pub fn own_application(&self) -> Option<SparkImported> {
+        let path = self.path.as_ref()?;
+        Inputs::new(&Stop::new()).own_application(&self.read, path, !self.assignments.is_empty()).ok().flatten()
     }
 }
 

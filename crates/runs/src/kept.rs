@@ -29,7 +29,8 @@ pub const fn build_id() -> &'static str {
 pub(crate) fn key(build: &str, scenario: &Scenario, told: &Told<'_>) -> String {
     let mut hasher = blake3::Hasher::new();
     let recorded = told.recorded.map(|recorded| format!("{recorded:?}")).unwrap_or_default();
-    for part in [build, &scenario.to_toml(), &recorded, &told.changes.join("\n")] {
+    let application = told.application.map(|of| format!("{:?}", of.recorded)).unwrap_or_default();
+    for part in [build, &scenario.to_toml(), &recorded, &application, &told.changes.join("\n")] {
         // The length keeps two neighbours apart.
         hasher.update(&(part.len() as u64).to_le_bytes());
         hasher.update(part.as_bytes());

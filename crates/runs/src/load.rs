@@ -2,8 +2,10 @@
 
 use crate::histories::{Found, pick_job};
 use crate::input::shown;
+use crate::spark::import_spark;
 use crate::{Error, Inputs, Likeness, Recorded};
 use history::import::{self, Counted, Hosts, Settings};
+use history::spark::SparkImported;
 use history::{self, Format, JobHistory};
 use scenario::{Scenario, ScenarioWarnings};
 use std::path::{Component, Path, PathBuf};
@@ -111,6 +113,32 @@ impl Inputs<'_> {
             (false, false) => Likeness::Made,
         };
         Ok(Some(Recorded { job, likeness, counted: Counted::default(), remark: None }))
+    }
+
+    /// The recorded application of Spark beside which the summary and the page of the scenario at a path show its run:
+    /// that which it was made of, by its event log (`spark.history`). None where something is laid over its file
+    /// (`changed`): the record is no yardstick of that.
+    pub fn own_application(
+        &self,
+        scenario: &Scenario,
+        path: &Path,
+        changed: bool,
+    ) -> Result<Option<SparkImported>, Error> {
+        let Some(spark) = scenario.spark.as_ref().filter(|_| !changed) else { return Ok(None) };
+        let Some(log) = &spark.history else { return Ok(None) };
+        let log = path.parent().unwrap_or(Path::new(".")).join(log);
+        let application = self.event_log(&log)?;
+        let application =
+            application.ok_or_else(|| Error::Input(format!("{} is not an event log of Spark", shown(&log))))?;
+        let imported = import_spark(&application, None)?;
+        let names = |of: &Scenario| -> Vec<String> {
+            of.spark.iter().flat_map(|spark| &spark.stage).map(|stage| stage.name.clone()).collect()
+        };
+        if names(&imported.scenario) != names(scenario) {
+            let message = "records other stages than the scenario has: name the log that it was made of";
+            return Err(Error::Input(format!("{} {message}", shown(&log))));
+        }
+        Ok(Some(imported))
     }
 
     /// Gives the scenario's job the plan that a history records, and returns the recorded job. Where and when its

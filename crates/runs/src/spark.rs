@@ -69,7 +69,9 @@ pub fn check_spark(imported: &SparkImported, result: &RunResult) -> Option<Vec<S
         ]
     }));
     let megabytes = |bytes: u64| bytes as f64 / 1e6;
+    let written = spark.tasks.iter().filter(|task| task.ended == SparkTaskEnd::Success).map(|task| task.shuffle_write);
     let moved = [
+        ("shuffle, written", recorded.shuffle_write, written.sum()),
         ("shuffle, network", recorded.shuffle_remote, spark.shuffle_remote()),
         ("shuffle, same node", recorded.shuffle_local, spark.shuffle_local()),
     ];

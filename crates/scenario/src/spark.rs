@@ -108,6 +108,10 @@ section! {
     /// An application of Spark, on a standalone cluster or on YARN (`[spark.yarn]`): its driver on the master, its
     /// executors on the workers. [The model](../models/spark.md) has the sources.
     pub struct Spark {
+        /// The event log that an import made the application of, relative to the scenario's file. A run's summary and
+        /// page show recorded figures beside the predicted ones; nothing else is taken from it. Where it is not found,
+        /// they do without.
+        history: Option<String> = None;
         /// Executors on each worker, standalone.
         executors: u32 = 1, 1..=1_000;
         /// The executors, where they come and go or differ; without `[spark.yarn]`. Left out: `executors` on each

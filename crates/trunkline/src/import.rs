@@ -38,7 +38,7 @@ pub fn import(args: &Import) -> Result<(), Failure> {
         match inputs.event_log(file)? {
             Some(application) => {
                 refuse(args, "an application of Spark", &[WORKLOADS, JOBS])?;
-                return import_spark(args, &application, cluster);
+                return import_spark(args, (file, &application), cluster);
             }
             None if word.is_some() => {
                 return Err(Failure::Input(format!("{} is not an event log of Spark", file.display())));

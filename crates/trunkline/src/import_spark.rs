@@ -10,10 +10,19 @@ use history::spark::{Application, SparkImported};
 use results::RunResult;
 use runs::{BUDGET, Error, FAR, check_spark, failure_in, spark_toml, try_once};
 use std::fmt::Write as _;
+use std::path::Path;
 
 /// Writes the scenario of an application, and says how near a run of it comes to the record.
-pub fn import_spark(args: &Import, application: &Application, cluster: Option<(&str, &str)>) -> Result<(), Failure> {
-    let imported = runs::import_spark(application, cluster)?;
+pub fn import_spark(
+    args: &Import,
+    (log, application): (&Path, &Application),
+    cluster: Option<(&str, &str)>,
+) -> Result<(), Failure> {
+    let mut imported = runs::import_spark(application, cluster)?;
+    // Where standard output goes is not known, so no path leads from there to the log.
+    if let Some(path) = args.output.as_deref().and_then(|output| runs::path_beside(log, output)) {
+        imported.refer_to(path);
+    }
     let text = spark_toml(&imported);
     let scenario = sim::parse(&application.id, &text, &[]).map_err(Error::Scenario)?;
     let asked = Asked { none: args.no_check, strict: args.strict, to_output: args.output.is_none() };

@@ -7,6 +7,7 @@ use crate::progress::Meter;
 use crate::screen::Screen;
 use crate::{emit, estimates, summary};
 use history::import::Counted;
+use history::spark::SparkImported;
 use results::to_json;
 use runs::{Effort, Inputs, Likeness, Recorded, Told, failure_in, file_name};
 use scenario::Scenario;
@@ -34,7 +35,9 @@ pub fn run(args: &Run) -> Result<(), Failure> {
         // One run stands for all: its attempts take what equal ones take on average.
         scenario.mapreduce.task_variation = 0.0;
     }
-    let told = Told { recorded: recorded.as_ref(), changes: &args.change.assignments, ..Told::default() };
+    let application = own_application(&inputs, &scenario, args);
+    let told =
+        Told { recorded: recorded.as_ref(), application: application.as_ref(), changes: &args.change.assignments };
     if args.pcap.is_some() && args.runs > 1 {
         return Err(Failure::Input("--pcap is for a single run".to_owned()));
     }
@@ -48,6 +51,17 @@ fn own_record(inputs: &Inputs<'_>, scenario: &Scenario, args: &Run) -> Option<Re
     let changed = !args.change.assignments.is_empty();
     inputs.own_record(scenario, &args.scenario, changed).unwrap_or_else(|error| {
         let text = format!("note: the page does not show the recorded job (job.history): {error}\n");
+        let _ = io::stderr().lock().write_all(text.as_bytes());
+        None
+    })
+}
+
+/// The recorded application of Spark that an imported scenario was made of. Without its log the run is as good, and
+/// shows less.
+fn own_application(inputs: &Inputs<'_>, scenario: &Scenario, args: &Run) -> Option<SparkImported> {
+    let changed = !args.change.assignments.is_empty();
+    inputs.own_application(scenario, &args.scenario, changed).unwrap_or_else(|error| {
+        let text = format!("note: what was recorded is not shown beside the run (spark.history): {error}\n");
         let _ = io::stderr().lock().write_all(text.as_bytes());
         None
     })

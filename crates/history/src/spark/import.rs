@@ -34,6 +34,15 @@ pub struct SparkImported {
     pub notes: Vec<String>,
 }
 
+impl SparkImported {
+    /// Names the log in the scenario, by its path from the scenario's folder.
+    pub fn refer_to(&mut self, log: String) {
+        if let Some(spark) = &mut self.scenario.spark {
+            spark.history = Some(log);
+        }
+    }
+}
+
 /// Recorded figures.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct SparkRecorded {
@@ -41,6 +50,8 @@ pub struct SparkRecorded {
     pub took: f64,
     /// Stages, as the scenario lists them: names, and seconds from the launch of the first task to the end of the last.
     pub stages: Vec<(String, f64)>,
+    /// Bytes that tasks wrote for shuffles.
+    pub shuffle_write: u64,
     /// Shuffle bytes fetched from other executors.
     pub shuffle_remote: u64,
     /// Shuffle bytes read from a task's own executor.
@@ -186,6 +197,7 @@ pub fn import(of: &Application, cluster: Option<(&str, &str)>) -> Result<SparkIm
             }
             places.insert(stage.id, spark.stage.len());
             recorded.stages.push((built.name.clone(), ran.length));
+            recorded.shuffle_write = recorded.shuffle_write.saturating_add(ran.written);
             recorded.shuffle_remote = recorded.shuffle_remote.saturating_add(ran.remote);
             recorded.shuffle_local = recorded.shuffle_local.saturating_add(ran.local);
             spark.stage.push(built);

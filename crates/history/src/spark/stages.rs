@@ -187,7 +187,8 @@ pub struct Ran<'a> {
     pub time: f64,
     /// Seconds from the launch of the last stage's first task to the end of its last.
     pub length: f64,
-    /// Shuffle bytes that its tasks fetched from other executors, and read of their own.
+    /// Shuffle bytes that its tasks wrote, fetched from other executors, and read of their own.
+    pub written: u64,
     pub remote: u64,
     pub local: u64,
 }
@@ -242,6 +243,7 @@ impl<'a> Ran<'a> {
             taken: 0,
             time: 0.0,
             length: 0.0,
+            written: 0,
             remote: 0,
             local: 0,
         }
@@ -352,6 +354,7 @@ pub fn of_stage(stage: &Stage, (number, group): (usize, &Group), ran: &mut Ran, 
     ran.taken += known.len();
     let took = |task: &&Task| (task.finish_ms.unwrap_or(task.launch_ms) - task.launch_ms).max(0) as f64 / 1e3;
     ran.time += known.iter().map(took).sum::<f64>();
+    ran.written = sum(&|task| task.metrics.write.bytes);
     ran.remote = sum(&|task| task.metrics.read.remote_bytes);
     ran.local = sum(&|task| task.metrics.read.local_bytes);
     let unknown = u64::from(stage.tasks).saturating_sub(known.len() as u64);

@@ -36,6 +36,8 @@ fn a_log_becomes_a_scenario_that_runs_as_recorded() {
     let output = scratch.trunkline(&["run", "app.toml", "--out", "lost", "--set", fault]);
     assert_eq!(code(&output), 0, "{}", said(&output));
     assert!(printed(&output).contains("executors lost: 1; attempts"), "{}", printed(&output));
+    // What is changed is no yardstick.
+    assert!(!printed(&output).contains("beside recorded"), "{}", printed(&output));
     // A link of a twentieth of the rate is felt.
     let slow = ["run", "app.toml", "--out", "slow", "--set", "network.shape=[{ rate = \"500 Kbit/s\" }]"];
     assert_eq!(code(&scratch.trunkline(&slow)), 0);
@@ -45,6 +47,43 @@ fn a_log_becomes_a_scenario_that_runs_as_recorded() {
         json["spark"]["took_s"].as_f64().expect("a time")
     };
     assert!(took("slow") > took("out") + 10.0, "{} and {} s", took("slow"), took("out"));
+}
+
+/// The scenario that `-o` writes names its log. What the log says stands beside what is predicted: 36.1 s, its stages,
+/// and the bytes of its shuffles, as the check of the import has them.
+#[test]
+fn a_run_shows_what_was_recorded() {
+    let scratch = Scratch::new("import-spark-beside");
+    fs::copy(log("wordcount-10mbit.lz4"), scratch.file("app.lz4", "")).expect("a copy");
+    let cluster = log("cluster-10mbit.toml");
+    let imported = scratch.trunkline(&["import", "app.lz4", "--cluster", &cluster, "-o", "app.toml"]);
+    assert_eq!(code(&imported), 0, "{}", said(&imported));
+    let text = scratch.read("app.toml");
+    assert!(text.contains("history = \"app.lz4\""), "{text}");
+    let output = scratch.trunkline(&["run", "app.toml", "--out", "out"]);
+    let summary = printed(&output);
+    let beside = summary.split_once("Predicted beside recorded").expect("a table").1;
+    let line = |name: &str| beside.lines().find(|line| line.trim_start().starts_with(name)).unwrap_or_default();
+    assert!(line("first submission to last end").contains("36.1 s"), "{beside}");
+    let table = printed(&imported);
+    for name in ["0: reduceByKey", "shuffle, written", "shuffle, network", "shuffle, same node"] {
+        let checked = table.lines().find(|line| line.starts_with(name)).expect("checked");
+        let recorded = checked[name.len()..].split_whitespace().next().expect("a figure");
+        // 5.0 MB of the check are 5 MB here.
+        let recorded = format!(" {} ", recorded.trim_end_matches(".0"));
+        assert!(line(name).contains(&recorded), "{checked}: {beside}");
+    }
+    assert!(scratch.read("out/report.html").contains("Predicted beside recorded"));
+    // Without the log, or with that of another application, the run is the same but for that.
+    scratch.file("app.toml", &text.replace("0: reduceByKey", "0: other"));
+    let other = scratch.trunkline(&["run", "app.toml", "--out", "other"]);
+    assert_eq!(code(&other), 0, "{}", said(&other));
+    assert!(said(&other).contains("spark.history") && said(&other).contains("other stages"), "{}", said(&other));
+    scratch.file("app.toml", &text.replace("app.lz4", "gone.lz4"));
+    let gone = scratch.trunkline(&["run", "app.toml", "--out", "gone"]);
+    assert_eq!(code(&gone), 0, "{}", said(&gone));
+    assert!(said(&gone).contains("spark.history") && said(&gone).contains("gone.lz4"), "{}", said(&gone));
+    assert!(!printed(&gone).contains("beside recorded"), "{}", printed(&gone));
 }
 
 #[test]
