@@ -41,14 +41,25 @@ pub trait Quantity: FromStr<Err = ParseError> + fmt::Display + Copy + PartialOrd
     /// Writes the value without rounding, in the largest unit that leaves a whole number, so that it reads back as the
     /// same value.
     fn exact(self) -> String {
-        let value = self.base();
-        let largest = Self::SCALE.units[..Self::SCALE.written]
-            .iter()
-            .filter(|(_, factor)| value >= *factor && value.is_multiple_of(*factor))
-            .max_by_key(|(_, factor)| *factor);
-        let (name, factor) = largest.unwrap_or(&(Self::SCALE.zero, 1));
-        format!("{} {name}", value / factor)
+        let [text] = exact(&Self::SCALE, [self.base()]);
+        text
     }
+    /// Both ends of a range without rounding, in the largest unit that leaves whole numbers of both.
+    fn exact_ends(self, end: Self) -> [String; 2]
+    where
+        Self: Sized,
+    {
+        exact(&Self::SCALE, [self.base(), end.base()])
+    }
+}
+
+/// Values in one unit: the largest that leaves a whole number of each.
+fn exact<const N: usize>(scale: &Scale, values: [u64; N]) -> [String; N] {
+    let fits =
+        |factor: u64| values.iter().all(|value| value.is_multiple_of(factor)) && values.iter().any(|value| *value > 0);
+    let largest = scale.units[..scale.written].iter().filter(|(_, factor)| fits(*factor)).max_by_key(|unit| unit.1);
+    let (name, factor) = largest.copied().unwrap_or((scale.zero, 1));
+    values.map(|value| format!("{} {name}", value / factor))
 }
 
 /// Reads and writes a quantity on a scale whose base unit is what `from` takes and `to` gives.

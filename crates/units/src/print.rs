@@ -3,13 +3,19 @@
 use crate::{BitRate, Bytes, Distance, Energy, Frequency, Power, Quantity, Speed, Time};
 use std::fmt;
 
-/// Writes a quantity in the largest unit that leaves at least 1, with up to `precision` (default 3) decimals and no
-/// trailing zeros.
+/// Writes a quantity in the largest unit that leaves at least 1 once it is rounded, with up to `precision` (default 3)
+/// decimals and no trailing zeros.
 fn write_scaled<Q: Quantity>(f: &mut fmt::Formatter<'_>, quantity: Q, units: &[(&str, u64)]) -> fmt::Result {
     let value = quantity.base();
-    let largest = units.iter().rev().find(|(_, factor)| value >= *factor);
-    let (name, factor) = largest.unwrap_or(&(Q::SCALE.zero, 1));
-    let number = format!("{:.*}", f.precision().unwrap_or(3), value as f64 / *factor as f64);
+    let largest = units.iter().rposition(|(_, factor)| value >= *factor);
+    let (name, factor) = largest.map_or((Q::SCALE.zero, 1), |at| units[at]);
+    let rounded = |factor: u64| format!("{:.*}", f.precision().unwrap_or(3), value as f64 / factor as f64);
+    // 999.99 MB with one decimal are 1 GB.
+    let next = largest.and_then(|at| units.get(at + 1));
+    let next = next
+        .filter(|(_, next)| rounded(factor).parse().is_ok_and(|number: f64| number * factor as f64 >= *next as f64));
+    let (name, factor) = next.copied().unwrap_or((name, factor));
+    let number = rounded(factor);
     let number = if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.') } else { &number };
     pad(f, &format!("{number} {name}"))
 }

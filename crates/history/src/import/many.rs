@@ -31,10 +31,12 @@ impl Extent<'_> {
 
     /// Its bounds in words.
     pub(super) fn text(&self) -> String {
-        let from = self.from.exact();
         match self.length {
-            Some(length) => format!("from {from} to {}", self.from.saturating_add(length).exact()),
-            None => format!("from {from} on"),
+            Some(length) => {
+                let [from, to] = self.from.exact_ends(self.from.saturating_add(length));
+                format!("from {from} to {to}")
+            }
+            None => format!("from {} on", self.from.exact()),
         }
     }
 }

@@ -41,6 +41,17 @@ fn prints_with_a_unit_and_reads_back() {
         format!("{:.1}|{:<9.0}|{:^8}", Time::from_us(1234), Bytes::new(1999), BitRate::from_gbps(1)),
         "1.2 ms|2 KB     |1 Gbit/s"
     );
+    // What rounds to a thousand is one of the next unit; the greatest has none.
+    assert_eq!(
+        format!(
+            "{:.1}|{:.1}|{}|{:.0}",
+            Bytes::new(999_999_999),
+            Bytes::new(999_949_999),
+            Time::from_ps(999_999_600),
+            BitRate::from_bps(999_999_999_999_999)
+        ),
+        "1 GB|999.9 MB|1 ms|1000000 Gbit/s"
+    );
     for ps in [0, 1, 999, 1_000, 123_000_000, 7_000_000_000_000] {
         assert_eq!(Time::from_ps(ps).to_string().parse(), Ok(Time::from_ps(ps)));
     }
@@ -49,6 +60,10 @@ fn prints_with_a_unit_and_reads_back() {
 #[test]
 fn exact_text_reads_back_as_the_same_value() {
     assert_eq!(Bytes::from_mib(128).exact(), "128 MiB");
+    let ends = |from, to| Time::from_secs(from).exact_ends(Time::from_secs(to));
+    assert_eq!(ends(7_200, 7_500), ["120 min", "125 min"]);
+    assert_eq!(ends(0, 7_200), ["0 h", "2 h"]);
+    assert_eq!(ends(0, 0), ["0 s", "0 s"]);
     assert_eq!(Bytes::new(64_000_000).exact(), "64 MB");
     assert_eq!(BitRate::from_bps(1_234_567).exact(), "1234567 bit/s");
     assert_eq!(BitRate::from_gbps(8).exact(), "8 Gbit/s");
