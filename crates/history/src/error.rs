@@ -35,7 +35,7 @@ pub enum Problem {
         /// Its first bytes, printable.
         start: String,
         /// What it is instead, if that is known.
-        what: Option<&'static str>,
+        what: Option<String>,
     },
     /// The file ends inside a value.
     Truncated {

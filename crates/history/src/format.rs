@@ -4,6 +4,7 @@ use super::error::{HistoryError as Error, Problem};
 use super::json::Objects;
 use super::text;
 use super::unpack::Compression;
+use scenario::FileKind;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use std::fmt;
 
@@ -48,6 +49,15 @@ const FOREIGN: [(&[u8], &str); 10] = [
     (b"<configuration", "a configuration (`job_*_conf.xml`), which is read beside the history of its job"),
 ];
 
+/// The longest file that may be one of Trunkline's own.
+const LONGEST_OWN: usize = 1 << 20;
+
+/// Which of Trunkline's own files it is, in words. They are TOML, which may begin as a list of JSON does.
+fn own_file(bytes: &[u8]) -> Option<String> {
+    let text = std::str::from_utf8(bytes).ok().filter(|text| text.len() <= LONGEST_OWN)?;
+    FileKind::of(text).map(FileKind::described)
+}
+
 impl Format {
     /// Looks at uncompressed content.
     pub fn detect(bytes: &[u8]) -> Result<Self, Error> {
@@ -61,7 +71,8 @@ impl Format {
         if text::begins(content) {
             return Ok(Self::Text);
         }
-        if matches!(content.first(), Some(b'{' | b'[')) {
+        let own = own_file(bytes);
+        if own.is_none() && matches!(content.first(), Some(b'{' | b'[')) {
             return Self::of_json(bytes);
         }
         let start: String = String::from_utf8_lossy(&bytes[..bytes.len().min(24)]).chars().take(24).collect();
@@ -69,9 +80,9 @@ impl Format {
         let foreign = FOREIGN.iter().find(|(first, _)| content.starts_with(first)).map(|(_, what)| *what);
         let tar = bytes.get(257..262) == Some(b"ustar");
         let what = match (content.is_empty(), tar) {
-            (true, _) => Some("a file without content"),
-            (_, true) => Some("a tar archive: unpack it, and name the folder"),
-            _ => foreign,
+            (true, _) => Some("a file without content".to_owned()),
+            (_, true) => Some("a tar archive: unpack it, and name the folder".to_owned()),
+            _ => foreign.map(str::to_owned).or(own),
         };
         Err(Error::new(0, Problem::UnknownFormat { start, what }))
     }
@@ -98,7 +109,7 @@ impl Format {
                 // `num.nodes` and `num.racks` stand alone before the jobs of SLS.
                 Keys { cluster: true, .. } => {}
                 Keys { foreign, .. } => {
-                    let what = Some(foreign.unwrap_or(OF_JSON));
+                    let what = Some(foreign.unwrap_or(OF_JSON).to_owned());
                     return Err(Error::new(object.offset, Problem::UnknownFormat { start: "{".into(), what }));
                 }
             }

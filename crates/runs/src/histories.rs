@@ -306,7 +306,7 @@ fn names(jobs: &[&JobHistory]) -> Vec<String> {
 }
 
 fn several(file: &str, names: &[String]) -> Error {
-    Error::Input(format!("{file} has several jobs: name one with --job; {}", known(names)))
+    Error::Input(format!("{file} has several jobs: name one with --job, or take --all of them; {}", known(names)))
 }
 
 fn known(names: &[String]) -> String {

@@ -102,6 +102,20 @@ impl FileKind {
         }
     }
 
+    /// The kind of a text, if it is TOML and has keys of one.
+    pub fn of(text: &str) -> Option<Self> {
+        let mut problems = Problems::default();
+        let tree = Tree::parse(text, 0, &mut problems);
+        let Value::Table(entries) = &tree.value else { return None };
+        let is = |kind: &Self| entries.iter().any(|entry| kind.own_keys().contains(&entry.key.as_str()));
+        Self::ALL.into_iter().find(|kind| problems.is_empty() && is(kind))
+    }
+
+    /// What it is and who takes it, in words.
+    pub fn described(self) -> String {
+        format!("{}: {} this one", self.name(), self.taken_by())
+    }
+
     /// Says it where a text is to be of this kind, has none of its own keys, and has those of another kind.
     pub fn expect(self, tree: &Tree, problems: &mut Problems) {
         let Value::Table(entries) = &tree.value else { return };

@@ -5,6 +5,7 @@ use crate::compare::default_target;
 use crate::failure::Failure;
 use crate::import_check::{Asked, fit};
 use crate::interrupt::STOP;
+use crate::number::off_by;
 use crate::progress::Meter;
 use crate::recorded_run::{self, RecordedRun};
 use crate::screen::Screen;
@@ -157,8 +158,7 @@ fn table(summaries: &[Summary<'_>], rows: &[Row]) -> String {
                 || ["-".to_owned(), String::new(), String::new()],
                 |estimate| {
                     let (low, high) = estimate.nine_tenths;
-                    let error =
-                        row.error(estimate).map_or_else(String::new, |error| format!("{:+.1} %", error * 100.0));
+                    let error = row.error(estimate).map_or_else(String::new, off_by);
                     [row.shown(estimate.median), format!("{} to {}", row.shown(low), row.shown(high)), error]
                 },
             ));

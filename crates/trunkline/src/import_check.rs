@@ -2,6 +2,7 @@
 
 use crate::emit;
 use crate::failure::Failure;
+use crate::number::off_by;
 use crate::screen::Screen;
 use crate::table::Table;
 use history::JobState;
@@ -128,7 +129,7 @@ fn jobs(lines: &[JobLine], all: usize) -> String {
 /// An error in a table, marked if it is one to name.
 pub fn percent(error: Option<f64>, far: bool) -> String {
     let mark = if far { " *" } else { "" };
-    error.map_or_else(String::new, |error| format!("{:+.1} %{mark}", error * 100.0))
+    error.map_or_else(String::new, |error| format!("{}{mark}", off_by(error)))
 }
 
 fn exhausted() -> String {

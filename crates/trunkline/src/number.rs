@@ -1,9 +1,15 @@
-//! Whole numbers, as they are read on the command line.
+//! Whole numbers, as they are read on the command line, and errors, as they are printed.
 
 use std::fmt::Display;
 use std::num::IntErrorKind;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
+
+/// By how much a prediction is off, as a share, in words: `+2.4 %`. What rounds to nothing has no sign of its own.
+pub fn off_by(error: f64) -> String {
+    let tenths = (error * 1000.0).round() / 10.0;
+    format!("{:+.1} %", if tenths == 0.0 { 0.0 } else { tenths })
+}
 
 /// A parser of whole numbers of a range, which says the range where a word is none of them: the standard library's
 /// message names a digit that the user cannot find.
@@ -22,5 +28,15 @@ where
             }
             Err(_) => Err(format!("it must be {wanted}")),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::off_by;
+
+    #[test]
+    fn an_error_of_nothing_has_no_sign_of_its_own() {
+        assert_eq!([-0.0004, 0.0004, -0.0006].map(off_by), ["+0.0 %", "+0.0 %", "-0.1 %"]);
     }
 }

@@ -14,7 +14,7 @@ use super::{
 use crate::{JobHistory, JobState};
 use scenario::{Job, Network, Nodes, Plan, Scenario, node_name, node_number};
 use std::collections::BTreeMap;
-use units::{Bytes, Time};
+use units::{Bytes, Time, many};
 
 /// Jobs left out that are named one by one.
 const NAMED: usize = 5;
@@ -134,7 +134,7 @@ pub fn all(
     let mut assumptions: Vec<_> = assumptions.into_iter().collect();
     assumptions.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     for ((key, value, why), count) in assumptions.iter().take(ASSUMED) {
-        assumed.push(Assumption::new(key, *value, format!("{why} ({count} jobs)")));
+        assumed.push(Assumption::new(key, *value, format!("{why} ({})", many(*count, "job"))));
     }
     if assumptions.len() > ASSUMED {
         let rest = format!("{} more", assumptions.len() - ASSUMED);

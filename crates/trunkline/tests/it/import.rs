@@ -100,7 +100,9 @@ fn a_history_servers_folder_is_searched_for_the_job_and_its_configuration() {
     }
     let output = scratch.trunkline(&["import", "done"]);
     assert_eq!(code(&output), 2);
-    let words = format!("done has several jobs: name one with --job; its jobs: {ID}, job_1795217314114_0001");
+    let words = format!(
+        "done has several jobs: name one with --job, or take --all of them; its jobs: {ID}, job_1795217314114_0001"
+    );
     assert!(said(&output).contains(&words), "{}", said(&output));
     let output = scratch.trunkline(&["import", "done", "--job", "job_1_1"]);
     assert!(code(&output) == 2 && said(&output).contains("has no job job_1_1"), "{}", said(&output));

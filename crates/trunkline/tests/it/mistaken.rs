@@ -16,7 +16,7 @@ fn a_file_of_another_kind_is_named_in_one_problem_with_who_takes_it() {
     let run = traces().join("wordcount-combine-unshaped/run.toml").display().to_string();
     let history = traces().join("wordcount-combine-unshaped/job_1795217314114_0003.jhist").display().to_string();
     let sweep_not_scenario = "this is the file of a sweep, not a scenario";
-    let cases: [(&[&str], &str, &str); 11] = [
+    let cases: [(&[&str], &str, &str); 13] = [
         (&["sweep", "a.toml"], "this is a scenario, not the file of a sweep", "keys to vary"),
         (&["run", "sweep.toml"], sweep_not_scenario, "`trunkline sweep` takes this one"),
         (&["estimate", "sweep.toml"], sweep_not_scenario, "[cluster]"),
@@ -27,6 +27,8 @@ fn a_file_of_another_kind_is_named_in_one_problem_with_who_takes_it() {
         (&["run", "remedies.toml"], "this is a file of remedies", "`trunkline advise --remedies`"),
         (&["advise", "a.toml", "--remedies", "a.toml"], "this is a scenario, not a file of remedies", "[[remedy]]"),
         (&["run", &run], "this is the description of a recorded run", "`trunkline import --run`"),
+        (&["import", "a.toml"], "not a job history, but a scenario", "`trunkline run`, `compare`"),
+        (&["import", "sweep.toml"], "not a job history, but the file of a sweep", "`trunkline sweep` takes this one"),
         (&["power", "daemon", "--check", "a.toml"], "this is a scenario, not a configuration", "[[disk]]"),
     ];
     for (args, message, help) in cases {
