@@ -41,10 +41,12 @@ pub enum FolderError {
 
 /// The cause without the system's error number.
 fn plain(error: &io::Error) -> String {
-    if error.kind() == io::ErrorKind::AlreadyExists {
-        return "it is not a folder".to_owned();
+    match error.kind() {
+        io::ErrorKind::AlreadyExists => "it is not a folder".to_owned(),
+        io::ErrorKind::InvalidFilename => "this name is too long".to_owned(),
+        io::ErrorKind::NotFound => "no folder can be made there".to_owned(),
+        _ => cause(error),
     }
-    cause(error)
 }
 
 /// The cause of a table that could not be written, in the system's words where they are its.
@@ -76,7 +78,13 @@ impl Folder {
 
     /// Opens a folder for results that will stand at `place`; messages say `target`.
     pub(crate) fn at(place: PathBuf, target: &Path) -> Result<Self, FolderError> {
-        let failed = |source| FolderError::Io { path: parent(target).to_owned(), source };
+        let failed = |source: io::Error| {
+            // What the folder refuses is said of the folder; what is wrong with the name, or finds no folder in which
+            // names can be made, of the name.
+            let of_name = matches!(source.kind(), io::ErrorKind::InvalidFilename | io::ErrorKind::NotFound);
+            let path = if of_name { target } else { parent(target) };
+            FolderError::Io { path: path.to_owned(), source }
+        };
         let temporary = Partial::folder(&place).map_err(failed)?;
         Ok(Self { target: target.to_owned(), place, temporary })
     }

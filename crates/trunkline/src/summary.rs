@@ -1,6 +1,7 @@
 //! A run as text.
 
 use crate::estimates::number;
+use crate::number::off_by;
 use crate::screen::Screen;
 use crate::summary_jobs::of_jobs;
 use crate::summary_spark::of_spark;
@@ -139,8 +140,8 @@ pub fn of_comparison(comparison: &Comparison, screen: &Screen) -> String {
             "B" => format!("{:.1}", Bytes::new(value as u64)),
             unit => format!("{value:.1} {unit}"),
         };
-        let error = (row.predicted / row.actual - 1.0) * 100.0;
-        table.row([row.name.clone(), value(row.predicted), value(row.actual), format!("{error:+.1} %")]);
+        let error = off_by(row.predicted / row.actual - 1.0);
+        table.row([row.name.clone(), value(row.predicted), value(row.actual), error]);
     }
     text.push_str(&table.shown(screen));
     line(&mut text, screen, &comparison.note);
@@ -157,7 +158,8 @@ fn of_job(text: &mut String, result: &RunResult, index: u32, job: &Job, screen: 
         let _ = write!(rest, ", {from_submission:.1} from submission");
         if let Some(client) = job.client_wall {
             let _ = write!(rest, ", {client:.1} for its client");
-            if client.saturating_sub(from_submission) > LONG_BEFORE {
+            // A client that is long to start has not waited for anybody.
+            if client.saturating_sub(from_submission).min(job.submit) > LONG_BEFORE {
                 let _ = write!(rest, ", which submitted it at {:.1}", job.submit);
             }
         }

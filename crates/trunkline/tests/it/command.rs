@@ -369,11 +369,13 @@ fn output_that_cannot_be_written_is_exit_5_and_nothing_is_left() {
     scratch.file("file", "mine");
     fs::create_dir(scratch.0.join("mine")).expect("a folder");
     fs::write(scratch.0.join("mine/thesis.tex"), "years").expect("written");
+    let long = "a".repeat(300);
     for (out, message) in [
         ("file", "file exists and is not a result folder"),
         ("mine", "mine exists and is not a result folder"),
         ("file/below", "it is not a folder"),
-        ("/proc/out", "cannot write /proc"),
+        ("/proc/out", "cannot write /proc/out: no folder can be made there"),
+        (&long, &format!("cannot write {long}: this name is too long")),
         ("/", "is not a result folder"),
     ] {
         let output = scratch.trunkline(&["run", "small.toml", "--out", out]);
@@ -382,6 +384,30 @@ fn output_that_cannot_be_written_is_exit_5_and_nothing_is_left() {
     }
     assert_eq!(scratch.names(), ["file", "mine", "small.toml"]);
     assert_eq!(fs::read_to_string(scratch.0.join("mine/thesis.tex")).expect("still there"), "years");
+}
+
+/// The master cannot be reached for 50 s, so that the client submits its job after that. A client that takes long to
+/// start has its job submitted as soon as it may be.
+#[test]
+fn a_client_that_waited_is_told_when_it_submitted() {
+    let scratch = Scratch::new("submitted");
+    scratch.file(
+        "job.toml",
+        "[cluster]\nworkers = 1\n[hdfs]\nreplication = 1\n[job]\nworkload = \"wordcount\"\ninput = \"1 MB\"\n",
+    );
+    let cut = "faults=[{ at = \"1 ms\", link = \"master -> switch\", down-for = \"50 s\" }]";
+    let output = scratch.trunkline(&["run", "job.toml", "--out", "cut", "--set", cut]);
+    let text = printed(&output).split_whitespace().collect::<Vec<_>>().join(" ");
+    let result = fs::read_to_string(scratch.0.join("cut/result.json")).expect("written");
+    let result: serde_json::Value = serde_json::from_str(&result).expect("JSON");
+    let submit = result["job"]["submit_s"].as_f64().expect("a time");
+    assert!(submit > 50.0, "{submit} s");
+    let words = |at: &str| text.split(at).nth(1).and_then(|rest| rest.split(' ').next()).and_then(|n| n.parse().ok());
+    let told: f64 = words("for its client, which submitted it at ").unwrap_or_else(|| panic!("{text}"));
+    assert!((told - submit).abs() <= 0.051, "{told} s for {submit} s");
+    let late = "mapreduce.client-start=\"40 s\"";
+    let text = printed(&scratch.trunkline(&["run", "job.toml", "--out", "late", "--set", late]));
+    assert!(text.contains("from submission") && !text.contains("which submitted"), "{text}");
 }
 
 /// A file size limit stands in for a full disk: the write fails in the middle of the results.
