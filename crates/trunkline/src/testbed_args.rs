@@ -22,6 +22,7 @@ pub enum TestbedCommand {
     Link(Box<Link>),
     /// Measure real programs over emulated paths: by themselves, through jet, and by its competitors
     #[command(after_help = "Examples:
+  trunkline testbed study list
   trunkline testbed study jet-programs --quick
   trunkline testbed study jet-grid --list
   trunkline testbed study jet-grid --only path=r40ms-l0 --only way=plain,jet
@@ -37,7 +38,7 @@ It has to be run as root, and needs Debian's packages of the programs that it dr
 
 #[derive(Debug, clap::Args)]
 pub struct Study {
-    /// A study's name (jet-grid, jet-programs), or a folder with a testbed.toml
+    /// A study's name (jet-grid, jet-programs), a folder with a testbed.toml, or `list` for the names
     #[arg(required = true, value_hint = ValueHint::DirPath)]
     pub names: Vec<String>,
     /// A few cells, short ones: a look

@@ -5,6 +5,8 @@
 //! it writes for servers lies in a folder that is locked; the next call removes those whose lock nobody holds.
 
 use crate::failure::Failure;
+use crate::screen::Screen;
+use crate::table::Table;
 use crate::testbed::{code, wait_for};
 use crate::testbed_args::Study as Args;
 use crate::{emit, interrupt};
@@ -42,6 +44,9 @@ struct Asked<'a> {
 
 /// Measures, or lists what would be.
 pub fn study(args: &Args) -> Result<(), Failure> {
+    if args.names.iter().any(|name| name == "list") {
+        return list();
+    }
     // All are read before the first is measured.
     let asked = args.names.iter().map(|name| Asked::new(args, name)).collect::<Result<Vec<_>, _>>()?;
     if args.list {
@@ -63,6 +68,15 @@ pub fn study(args: &Args) -> Result<(), Failure> {
         }
         None => enclose(args),
     }
+}
+
+/// Prints the studies that are built in.
+fn list() -> Result<(), Failure> {
+    let mut table = Table::new(["study", "what it measures"]).of_texts();
+    for name in Study::built_in_names() {
+        table.row([name.to_owned(), Study::read(name)?.title]);
+    }
+    emit(&table.shown(&Screen::of_output()))
 }
 
 impl<'a> Asked<'a> {

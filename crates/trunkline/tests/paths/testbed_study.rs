@@ -87,6 +87,18 @@ fn bad_input_is_refused_before_anything_is_made() {
 }
 
 #[test]
+fn the_studies_that_are_built_in_are_listed() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_trunkline"));
+    let output = command.args(["testbed", "study", "list"]).output().expect("the program is built");
+    let shown = text(&output.stdout);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let first: Vec<&str> = shown.lines().skip(1).filter_map(|line| line.split_whitespace().next()).collect();
+    for name in ["study", "jet-grid", "jet-programs", "jet-strangers"] {
+        assert!(first.contains(&name) || shown.starts_with(name), "{name}: {shown}");
+    }
+}
+
+#[test]
 fn a_list_says_what_there_is_to_do() {
     let folder = Folder::new("list", STUDY);
     let shown = text(&folder.run(&["--list"]).stdout);
