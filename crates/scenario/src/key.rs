@@ -214,8 +214,7 @@ macro_rules! section {
                         }
                         continue;
                     } )*
-                    let known = Self::key_names();
-                    problems.unknown(&entry.key_span, "a key here", &entry.key, known.iter().map(String::as_str));
+                    problems.unknown_key(&entry.key_span, &entry.key, &Self::key_names());
                 }
             }
 

@@ -9,6 +9,7 @@ mod cluster;
 mod cost;
 mod disk;
 mod document;
+mod elsewhere;
 mod file_kind;
 mod flows;
 mod graph;
@@ -158,7 +159,7 @@ impl Scenario {
         let mut sources = vec![Source { name: file.to_owned(), text: text.to_owned() }];
         sources
             .extend(assignments.iter().map(|assignment| Source { name: "--set".to_owned(), text: assignment.clone() }));
-        let mut problems = Problems::default();
+        let mut problems = Problems::of_keys(elsewhere::elsewhere);
         let mut tree = Tree::parse(text, 0, &mut problems);
         FileKind::Scenario.expect(&tree, &mut problems);
         for (i, source) in sources.iter().enumerate().skip(1) {

@@ -44,9 +44,17 @@ pub struct Problem {
 
 /// Collects problems, so that one reading finds them all.
 #[derive(Debug, Default)]
-pub struct Problems(pub Vec<Problem>);
+pub struct Problems(pub Vec<Problem>, Option<Elsewhere>);
+
+/// Says where in the file a key belongs that is unknown where it stands.
+pub type Elsewhere = fn(&str) -> Option<String>;
 
 impl Problems {
+    /// Those of a file whose keys may be taken for each other's.
+    pub const fn of_keys(elsewhere: Elsewhere) -> Self {
+        Self(Vec::new(), Some(elsewhere))
+    }
+
     /// Whether nothing is wrong so far.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -70,6 +78,17 @@ impl Problems {
     /// `word` is not among the words that may stand at `span`.
     pub fn unknown<'a>(&mut self, span: &Span, what: &str, word: &str, known: impl IntoIterator<Item = &'a str>) {
         self.not_among(span, what, word, &known.into_iter().collect::<Vec<_>>());
+    }
+    /// `word` is not among the keys that may stand at `span`; it may belong elsewhere.
+    pub fn unknown_key(&mut self, span: &Span, word: &str, known: &[String]) {
+        const WHAT: &str = "a key here";
+        let known: Vec<&str> = known.iter().map(String::as_str).collect();
+        match self.1.and_then(|elsewhere| elsewhere(word)) {
+            Some(help) if nearest(word, known.iter().copied()).is_none() => {
+                self.add_with_help(span, format!("`{word}` is not {WHAT}"), help);
+            }
+            _ => self.not_among(span, WHAT, word, &known),
+        }
     }
     fn not_among(&mut self, span: &Span, what: &str, word: &str, known: &[&str]) {
         let help = match nearest(word, known.iter().copied()) {

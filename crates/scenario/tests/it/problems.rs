@@ -205,6 +205,24 @@ fn a_wrong_assignment_is_named() {
     assert!(said("=3").contains("empty key"));
 }
 
+/// A name of the field, or a key of another table, is answered by where it belongs.
+#[test]
+fn a_key_in_the_wrong_place_is_told_where_it_belongs() {
+    for (text, help) in [
+        ("[energy]\nidle = \"3 W\"", "did you mean `node.idle-power`, `node.core-power`, `power` or `cost.energy`?"),
+        ("workers = 3", "did you mean `cluster.workers`?"),
+        ("seed = 3", "did you mean `run.seed`?"),
+        ("[wifi]\nstandard = \"n\"", "did you mean `network.wifi`?"),
+        ("[network]\nbandwidth = \"1 Gbit/s\"", "did you mean `network.rate`?"),
+        ("[cluster]\nnodes = 4", "did you mean `cluster.workers` or `cluster.group`?"),
+        ("[cluster]\nreplication = 2", "did you mean `hdfs.replication`?"),
+        ("[network]\nwhatever = 2", "one of: topology, "),
+    ] {
+        let said = parse(text, &[]).expect_err(text);
+        assert!(said.contains(help), "{text}: {said}");
+    }
+}
+
 #[test]
 fn a_code_needs_a_worker_for_each_part() {
     let text = "[cluster]\nworkers = 5\n[hdfs]\nerasure-coding = \"rs-3-2\"\n[job]";
