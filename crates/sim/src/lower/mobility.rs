@@ -23,8 +23,17 @@ pub(super) fn area(moves: &Moves) -> Result<Area, RunError> {
 /// What a scenario's keys have to do with it.
 fn remedy(problem: &TraceProblem, nodes: u32) -> String {
     match problem {
-        TraceProblem::Outside { x, y, .. } if *x < 0.0 || *y < 0.0 => "; coordinates begin at 0".to_owned(),
-        TraceProblem::Outside { .. } => "; `mobility.area` is to hold all of its places".to_owned(),
+        TraceProblem::Outside { least, .. } if least.x < 0.0 || least.y < 0.0 => {
+            "; coordinates begin at 0: move the whole trace".to_owned()
+        }
+        TraceProblem::Outside { area, greatest, .. } => {
+            let side = |side: f64, greatest: f64| side.max(libm::ceil(greatest));
+            format!(
+                "; `mobility.area = [\"{} m\", \"{} m\"]` holds all of them",
+                side(area.width_m(), greatest.x),
+                side(area.height_m(), greatest.y)
+            )
+        }
         TraceProblem::UnknownNode { .. } | TraceProblem::NoPlace(_) => {
             format!("; node 0 is the master, so that `cluster.workers = {}` takes {nodes} nodes", nodes - 1)
         }

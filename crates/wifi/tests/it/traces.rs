@@ -102,7 +102,7 @@ fn what_is_wrong_with_a_script_is_told_with_its_line() {
         TraceProblem::RunsBack { what: "a command", node: 0, time_s: 34.5, before_s: 35.0 }
     );
     assert!(matches!(wrong("$ns_ at 40 \"$node_(0) setdest 200.1 1 1\""), TraceProblem::Outside { node: 0, .. }));
-    assert!(matches!(wrong("$node_(0) set Y_ -3"), TraceProblem::Outside { .. }));
+    assert!(matches!(wrong("$node_(0) set Y_ -3"), TraceProblem::Outside { node: 0, .. }));
     assert_eq!(wrong("$ns_ at 40 \"$node_(0) setdest 1 1 -1\""), TraceProblem::Speed(-1.0));
     assert_eq!(wrong("$ns_ at -1 \"$node_(0) setdest 1 1 1\""), TraceProblem::Time(-1.0));
     assert_eq!(wrong("$ns_ at 1e300 \"$node_(0) setdest 1 1 1\""), TraceProblem::Time(1e300));
@@ -135,6 +135,20 @@ fn what_is_wrong_with_waypoints_is_told_with_its_line() {
     let more = read_bonnmotion("0 1 1\n0 1 1\n0 1 1\n", 2, &area()).unwrap_err();
     assert_eq!((more.line, more.problem), (3, TraceProblem::UnknownNode { node: 2, nodes: 2 }));
     assert_eq!(read_bonnmotion("0 1 1\n", 2, &area()).unwrap_err().problem, TraceProblem::NoPlace(1));
+}
+
+/// Three of the six places are outside of 200 m x 100 m: two beyond its width, one below its foot.
+#[test]
+fn places_outside_of_the_area_are_counted_and_their_extent_is_told() {
+    let script = "$node_(0) set X_ 10\n$node_(0) set Y_ 20\n$ns_ at 1 \"$node_(0) setdest 250 30 5\"\n\
+                  $ns_ at 99 \"$node_(0) setdest 260.5 90 5\"\n$node_(1) set X_ 0\n$node_(1) set Y_ -4\n\
+                  $ns_ at 9 \"$node_(1) setdest 3 3 5\"\n$ns_ at 99 \"$node_(1) setdest 4 4 5\"\n";
+    let waypoints = "# in the same order\n0 10 20 50 250 30 99 260.5 90\n0 0 -4 9 3 3 99 4 4\n";
+    let whole = "node 0 is sent to (250, 30) m, outside the area of 200 m x 100 m; of the file's 6 places 3 are \
+                 outside: x is from 0 to 260.5 m, y from -4 to 90 m";
+    let said = |error: wifi::mobility::TraceError| error.to_string();
+    assert_eq!(said(read_setdest(script, 2, &area()).unwrap_err()), format!("line 3: {whole}"));
+    assert_eq!(said(read_bonnmotion(waypoints, 2, &area()).unwrap_err()), format!("line 2: {whole}"));
 }
 
 /// Whatever was read can be followed to the end, within the area.

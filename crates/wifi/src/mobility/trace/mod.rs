@@ -49,8 +49,12 @@ pub enum TraceProblem {
         /// How many nodes there are.
         nodes: usize,
     },
-    #[error("node {node} is sent to ({x}, {y}) m, outside the area of {} m x {} m", .area.width_m(), .area.height_m())]
-    /// A destination outside of the area.
+    #[error(
+        "node {node} is sent to ({x}, {y}) m, outside the area of {} m x {} m; of the file's {places} places {outside} are \
+         outside: x is from {} to {} m, y from {} to {} m",
+        .area.width_m(), .area.height_m(), .least.x, .greatest.x, .least.y, .greatest.y
+    )]
+    /// Destinations outside of the area: the first, and how many there are in which extent.
     Outside {
         /// The node.
         node: u32,
@@ -60,6 +64,14 @@ pub enum TraceProblem {
         y: f64,
         /// The area.
         area: Area,
+        /// How many of the file's places are outside.
+        outside: u32,
+        /// How many places the file has.
+        places: u32,
+        /// The least coordinates of all places.
+        least: Position,
+        /// The greatest coordinates of all places.
+        greatest: Position,
     },
     #[error(
         "node {node} jumps from ({}, {}) to ({}, {}) m at {time_s} s: moving takes time",
@@ -138,10 +150,45 @@ fn known(node: u64, nodes: usize) -> Result<u32, TraceProblem> {
     u32::try_from(node).ok().filter(|node| (*node as usize) < nodes).ok_or(TraceProblem::UnknownNode { node, nodes })
 }
 
-/// A place within the area.
-fn place(node: u32, x: f64, y: f64, area: &Area) -> Result<Position, TraceProblem> {
-    let place = Position::ground(x, y);
-    if area.contains(place) { Ok(place) } else { Err(TraceProblem::Outside { node, x, y, area: *area }) }
+/// The places of a file, and whether all of them lie in the area.
+#[derive(Debug)]
+struct Extent {
+    area: Area,
+    places: u32,
+    outside: u32,
+    /// The first place outside of the area, with its line and node.
+    first: Option<(usize, u32, Position)>,
+    least: Position,
+    greatest: Position,
+}
+
+impl Extent {
+    const fn new(area: Area) -> Self {
+        let least = Position::ground(f64::INFINITY, f64::INFINITY);
+        let greatest = Position::ground(f64::NEG_INFINITY, f64::NEG_INFINITY);
+        Self { area, places: 0, outside: 0, first: None, least, greatest }
+    }
+    /// Takes in a place of a line.
+    fn place(&mut self, line: usize, node: u32, x: f64, y: f64) -> Position {
+        let place = Position::ground(x, y);
+        self.places += 1;
+        self.least = Position::ground(self.least.x.min(x), self.least.y.min(y));
+        self.greatest = Position::ground(self.greatest.x.max(x), self.greatest.y.max(y));
+        if !self.area.contains(place) {
+            self.outside += 1;
+            // The lines of a file do not have to name nodes, or first places, in their order.
+            if self.first.is_none_or(|(before, ..)| line < before) {
+                self.first = Some((line, node, place));
+            }
+        }
+        place
+    }
+    /// Whether all places lie in the area.
+    fn check(self) -> Result<(), TraceError> {
+        let Self { area, places, outside, first, least, greatest } = self;
+        let Some((line, node, Position { x, y, .. })) = first else { return Ok(()) };
+        Err(TraceProblem::Outside { node, x, y, area, outside, places, least, greatest }.at(line))
+    }
 }
 
 /// The beginning of a text, short enough for an error message.

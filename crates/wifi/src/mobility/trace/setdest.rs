@@ -10,7 +10,7 @@
 //! command may come before it has arrived. With speed 0 it rests where it is. What the script tells ns-2's optimal
 //! router (`$god_`), comments and `Z_` do not move a node on the ground and are passed over.
 
-use super::{TraceError, TraceProblem, known, number, place, shortened, time};
+use super::{Extent, TraceError, TraceProblem, known, number, shortened, time};
 use crate::mobility::waypoint::towards;
 use crate::mobility::{Area, Leg, Mobility, Position};
 use units::Time;
@@ -20,6 +20,8 @@ use units::Time;
 struct Node {
     x: Option<f64>,
     y: Option<f64>,
+    /// The line of the latter of the two.
+    line: usize,
     /// Commands in order of time: when (also in seconds), where to, how fast.
     commands: Vec<Command>,
 }
@@ -35,23 +37,26 @@ struct Command {
 /// The movements of `nodes` nodes in `area`, node 0 first.
 pub fn read_setdest(text: &str, nodes: usize, area: &Area) -> Result<Vec<Mobility>, TraceError> {
     let mut read = vec![Node::default(); nodes];
+    let mut extent = Extent::new(*area);
     let mut last_line = 1;
     for (index, line) in text.lines().enumerate() {
         last_line = index + 1;
-        statement(line, &mut read, area).map_err(|problem| problem.at(last_line))?;
+        statement(last_line, line, &mut read, &mut extent).map_err(|problem| problem.at(last_line))?;
     }
-    let movements = read.iter().zip(0..).map(|(node, number)| {
-        let (Some(x), Some(y)) = (node.x, node.y) else { return Err(TraceProblem::NoPlace(number)) };
-        Ok(Mobility::itinerary(node.legs(place(number, x, y, area)?)))
-    });
-    movements.collect::<Result<_, _>>().map_err(|problem| problem.at(last_line))
+    let mut starts = Vec::with_capacity(nodes);
+    for (node, number) in read.iter().zip(0..) {
+        let (Some(x), Some(y)) = (node.x, node.y) else { return Err(TraceProblem::NoPlace(number).at(last_line)) };
+        starts.push(extent.place(node.line, number, x, y));
+    }
+    extent.check()?;
+    Ok(read.iter().zip(starts).map(|(node, start)| Mobility::itinerary(node.legs(start))).collect())
 }
 
-fn statement(line: &str, nodes: &mut [Node], area: &Area) -> Result<(), TraceProblem> {
-    let unknown = || TraceProblem::Unknown(shortened(line.trim()));
+fn statement(line: usize, text: &str, nodes: &mut [Node], extent: &mut Extent) -> Result<(), TraceProblem> {
+    let unknown = || TraceProblem::Unknown(shortened(text.trim()));
     // Quotes only group what the words already say.
     let words: Vec<&str> =
-        line.split(|c: char| c.is_ascii_whitespace() || c == '"').filter(|word| !word.is_empty()).collect();
+        text.split(|c: char| c.is_ascii_whitespace() || c == '"').filter(|word| !word.is_empty()).collect();
     match *words {
         [] => Ok(()),
         [first, ..] if first.starts_with('#') || first.starts_with("$god_") => Ok(()),
@@ -60,17 +65,19 @@ fn statement(line: &str, nodes: &mut [Node], area: &Area) -> Result<(), TracePro
         [node, "set", axis @ ("X_" | "Y_" | "Z_"), value] => {
             let node = known(index(node).ok_or_else(unknown)?, nodes.len())?;
             let (value, node_) = (number(value)?, &mut nodes[node as usize]);
-            match axis {
-                "X_" => node_.x = Some(place(node, value, 0.0, area)?.x),
-                "Y_" => node_.y = Some(place(node, 0.0, value, area)?.y),
-                _ => {}
-            }
+            let coordinate = match axis {
+                "X_" => &mut node_.x,
+                "Y_" => &mut node_.y,
+                _ => return Ok(()),
+            };
+            *coordinate = Some(value);
+            node_.line = line;
             Ok(())
         }
         ["$ns_", "at", at, node, "setdest", x, y, speed] => {
             let node = known(index(node).ok_or_else(unknown)?, nodes.len())?;
             let (at_s, speed) = (number(at)?, number(speed)?);
-            let (at, goal) = (time(at_s)?, place(node, number(x)?, number(y)?, area)?);
+            let (at, goal) = (time(at_s)?, extent.place(line, node, number(x)?, number(y)?));
             if speed < 0.0 {
                 return Err(TraceProblem::Speed(speed));
             }
