@@ -352,6 +352,11 @@ fn on_air(now: Time, transport: &PacketTransport) -> Vec<Link> {
     stations(transport).enumerate().map(link).collect()
 }
 
+/// The rate of a host's station, if it is on the air.
+pub(crate) fn on_air_rate(transport: &PacketTransport, host: usize) -> Option<BitRate> {
+    stations(transport).nth(host).map(|(station, ..)| fastest(station.config()))
+}
+
 /// The fixed rate of a station, or the greatest that its rate control may choose.
 fn fastest(config: &MacConfig) -> BitRate {
     match config.rate {

@@ -1,6 +1,7 @@
 //! A job's critical path: the cause of waiting in each of its stretches.
 
 use super::job::title;
+use crate::sample::on_air_rate;
 use crate::world::World;
 use hadoop::mapreduce::critical::Stretch;
 use hadoop::record::{self, Records};
@@ -28,8 +29,9 @@ impl<'a> Waits<'a> {
             into[flow.from as usize].push(flow);
             into[flow.to as usize].push(flow);
         }
-        let rate = |vertex: &net::VertexId| {
-            topology.uplink(*vertex).map_or(BitRate::default(), |up| {
+        let rate = |(host, vertex): (usize, &net::VertexId)| {
+            let on_air = || world.packets().and_then(|packets| on_air_rate(packets, host)).unwrap_or_default();
+            topology.uplink(*vertex).map_or_else(on_air, |up| {
                 // The packet transport knows the present rate, which may have changed during the run.
                 let spec = topology.spec(up.reverse());
                 let (rate, shaper) = world.packets().map_or((spec.rate, spec.shaper), |packets| {
@@ -41,7 +43,7 @@ impl<'a> Waits<'a> {
                 BitRate::from_bps(rate.as_bps() * members)
             })
         };
-        Self { rates: topology.hosts().iter().map(rate).collect(), into, now: world.now() }
+        Self { rates: topology.hosts().iter().enumerate().map(rate).collect(), into, now: world.now() }
     }
 
     /// Divides the time for which a node waited for the network within a stretch into transfer, queueing, recovery and
@@ -72,7 +74,12 @@ impl<'a> Waits<'a> {
         let timeout = share(timeout);
         let recovery = share(recovery).min(waited - timeout);
         let left = waited - timeout - recovery;
-        let transfer = self.rates[node as usize].transmission_time(Bytes::new(units::whole(bytes))).min(left);
+        let bytes = Bytes::new(units::whole(bytes));
+        let transfer = if bytes == Bytes::ZERO {
+            Time::ZERO
+        } else {
+            self.rates[node as usize].transmission_time(bytes).min(left)
+        };
         [
             (Waiting::Transfer, transfer),
             (Waiting::Queueing, left - transfer),

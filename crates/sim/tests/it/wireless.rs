@@ -3,7 +3,7 @@
 
 use crate::reference::{Row, Table};
 use results::page::{ReportData, render};
-use results::{JobState, RunResult, to_json};
+use results::{JobState, RunResult, Waiting, to_json};
 use std::ops::ControlFlow;
 
 fn run(text: &str) -> RunResult {
@@ -432,6 +432,27 @@ fn stations_out_of_reach_are_named() {
     assert_eq!(unanswered("aodv"), (JobState::Succeeded, Vec::new()));
 }
 
+/// Of the time for which a reducer waits for its fetches, those need what their bytes take at 54 Mbit/s: with 5 % of
+/// headers 0.156 us a byte. Preambles, acknowledgements, back-off and collisions are not transfer.
+#[test]
+fn transfer_on_the_air_takes_what_the_rate_of_the_radio_asks_for() {
+    let result = run(r#"
+        cluster = { workers = 3 }
+        hdfs = { replication = 1, block = "16 MiB" }
+        network = { topology = "wifi", wifi = { standard = "g", rate-control = "fixed", rate = "54 Mbit/s" } }
+        mobility = { area = ["10 m", "10 m"] }
+        mapreduce = { reducers = 1 }
+        job = { workload = "terasort", input = "48 MiB" }
+        "#);
+    let job = &result.jobs[0];
+    assert_eq!(job.state, JobState::Succeeded, "{}", job.reason);
+    let moved = (job.bytes.shuffle_remote + job.bytes.hdfs_read_remote).get() as f64;
+    let of = |waiting: Waiting| job.breakdown.of(waiting).as_secs_f64();
+    let (transfer, queueing) = (of(Waiting::Transfer), of(Waiting::Queueing));
+    assert!(transfer > 0.5 * moved * 0.148e-6 && transfer < 1.05 * moved * 0.156e-6, "{transfer} s for {moved} B");
+    assert!(queueing > 0.3 * transfer, "{queueing} s beside {transfer} s");
+}
+
 /// What is wrong with a trace of movements, and which key has to do with it.
 #[test]
 fn a_trace_that_does_not_fit_names_the_key() {
@@ -449,7 +470,9 @@ fn a_trace_that_does_not_fit_names_the_key() {
         let error = with(trace).expect_err(words);
         assert!(error.contains("t.tcl: line ") && error.contains(words), "{error}");
     };
-    says(&[place(0, "1"), place(1, "80")].concat(), "`mobility.area` is to hold all of its places");
+    let wide = "1 of the file's 2 places: x is from 1 to 80.5 m, y from 1 to 1 m; \
+                `mobility.area = [\"81 m\", \"50 m\"]` holds all of them";
+    says(&[place(0, "1"), place(1, "80.5")].concat(), wide);
     says(&[place(0, "1"), place(1, "-8")].concat(), "coordinates begin at 0");
     says(&place(0, "1"), "`cluster.workers = 1` takes 2 nodes");
     says(&[place(0, "1"), place(1, "1"), place(2, "1")].concat(), "node 0 is the master");
