@@ -27,7 +27,7 @@ mod zstandard;
 pub use error::{HistoryError, Place, Problem};
 pub use format::Format;
 pub use memory::Memory;
-pub use properties::{Properties, Property, current_name, job_id_within};
+pub use properties::{Properties, Property, current_name, job_id_within, name_in_hadoop1};
 pub use unpack::{Compression, unpack};
 
 use error::HistoryError as Error;

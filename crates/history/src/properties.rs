@@ -4,7 +4,7 @@
 mod deprecated;
 mod xml;
 
-pub use deprecated::current_name;
+pub use deprecated::{current_name, name_in_hadoop1};
 
 use std::collections::BTreeMap;
 

@@ -177,8 +177,11 @@ impl Walk<'_> {
         maps.max_by_key(|(id, record)| (record.finish, *id)).map(|(id, _)| id)
     }
     fn emit_attempt(&mut self, id: AttemptId, until: Time, source: Option<AttemptId>, other_job: bool) {
-        let stretches: Vec<_> = self.record(id).stretches().collect();
+        let record = self.record(id);
+        let (stretches, fetched): (Vec<_>, _) = (record.stretches().collect(), record.first_phase_end);
         for (from, _, waiting) in stretches.into_iter().rev() {
+            // What comes after the last output was fetched is no longer that map's matter.
+            let source = source.filter(|_| fetched.is_none_or(|end| from < end));
             if from >= self.at {
                 continue;
             }

@@ -9,8 +9,13 @@ pub fn current_name(name: &str) -> &str {
     }
 }
 
+/// The name that Hadoop 1 has for a property, which is the name itself where it was not changed.
+pub fn name_in_hadoop1(name: &str) -> &str {
+    DEPRECATED.iter().find(|(_, new)| *new == name).map_or(name, |(old, _)| old)
+}
+
 /// In the order of the old names.
-const DEPRECATED: [(&str, &str); 51] = [
+const DEPRECATED: [(&str, &str); 53] = [
     ("dfs.access.time.precision", "dfs.namenode.accesstime.precision"),
     ("dfs.block.size", "dfs.blocksize"),
     ("dfs.socket.timeout", "dfs.client.socket-timeout"),
@@ -40,7 +45,9 @@ const DEPRECATED: [(&str, &str); 51] = [
     ("mapred.map.output.compression.codec", "mapreduce.map.output.compress.codec"),
     ("mapred.map.tasks", "mapreduce.job.maps"),
     ("mapred.map.tasks.speculative.execution", "mapreduce.map.speculative"),
+    ("mapred.max.split.size", "mapreduce.input.fileinputformat.split.maxsize"),
     ("mapred.max.tracker.failures", "mapreduce.job.maxtaskfailures.per.tracker"),
+    ("mapred.min.split.size", "mapreduce.input.fileinputformat.split.minsize"),
     ("mapred.output.compress", "mapreduce.output.fileoutputformat.compress"),
     ("mapred.output.compression.codec", "mapreduce.output.fileoutputformat.compress.codec"),
     ("mapred.output.compression.type", "mapreduce.output.fileoutputformat.compress.type"),
@@ -60,7 +67,7 @@ const DEPRECATED: [(&str, &str); 51] = [
     // Names of Hadoop 0.21 and 0.22.
     ("mapreduce.output.fileoutputformat.compression.codec", "mapreduce.output.fileoutputformat.compress.codec"),
     ("mapreduce.output.fileoutputformat.compression.type", "mapreduce.output.fileoutputformat.compress.type"),
-    ("min.split.size", "mapreduce.input.fileinputformat.split.minsize"),
+    ("mapreduce.partitioner.class", "mapreduce.job.partitioner.class"),
     ("topology.node.switch.mapping.impl", "net.topology.node.switch.mapping.impl"),
     ("topology.script.file.name", "net.topology.script.file.name"),
 ];
@@ -73,5 +80,15 @@ mod tests {
     fn the_table_is_in_order_and_has_no_chains() {
         assert!(DEPRECATED.windows(2).all(|pair| pair[0].0 < pair[1].0));
         assert!(DEPRECATED.iter().all(|(_, new)| current_name(new) == *new));
+    }
+
+    #[test]
+    fn what_was_renamed_has_its_earlier_name_in_hadoop1() {
+        assert_eq!(name_in_hadoop1("mapreduce.job.reduces"), "mapred.reduce.tasks");
+        assert_eq!(
+            name_in_hadoop1("mapreduce.output.fileoutputformat.compress.codec"),
+            "mapred.output.compression.codec"
+        );
+        assert_eq!(name_in_hadoop1("dfs.replication"), "dfs.replication");
     }
 }

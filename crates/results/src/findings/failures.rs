@@ -172,8 +172,8 @@ fn silent_node(view: &JobView<'_>, node: u32, silents: &[&Silent]) -> Option<Fin
         property: match (by_timeout, view.is_yarn()) {
             (true, true) => "mapreduce.task.timeout, yarn.nm.liveness-monitor.expiry-interval-ms",
             (false, true) => "yarn.nm.liveness-monitor.expiry-interval-ms, mapreduce.task.timeout",
-            (true, false) => "mapred.task.timeout, mapred.tasktracker.expiry.interval",
-            (false, false) => "mapred.tasktracker.expiry.interval, mapred.task.timeout",
+            (true, false) => "mapreduce.task.timeout, mapreduce.jobtracker.expire.trackers.interval",
+            (false, false) => "mapreduce.jobtracker.expire.trackers.interval, mapreduce.task.timeout",
         },
         key: if by_timeout {
             "mapreduce.task-timeout, mapreduce.node-expiry"
@@ -266,11 +266,9 @@ pub fn second_attempts(view: &JobView<'_>, silences: &Silences) -> Option<Findin
         "Hadoop 1 asks for a second attempt after a minute, if the first makes less progress than the tasks that are \
          done."
     };
-    let speculative = match (first.kind, view.is_yarn()) {
-        (TaskKind::Map, true) => "mapreduce.map.speculative",
-        (TaskKind::Reduce, true) => "mapreduce.reduce.speculative",
-        (TaskKind::Map, false) => "mapred.map.tasks.speculative.execution",
-        (TaskKind::Reduce, false) => "mapred.reduce.tasks.speculative.execution",
+    let speculative = match first.kind {
+        TaskKind::Map => "mapreduce.map.speculative",
+        TaskKind::Reduce => "mapreduce.reduce.speculative",
     };
     let texts = Texts {
         summary: format!("The job waited {} until second attempts at slow tasks were asked for.", seconds(cost)),

@@ -162,6 +162,9 @@ impl<'a> JobView<'a> {
     pub fn finding(&self, rule: Rule, most: Severity, cost: Time, texts: Texts) -> Option<Finding> {
         let severity = self.stake(cost)?.min(most);
         let Texts { summary, evidence, advice, property, key } = texts;
+        // Hadoop 1 has the names from before 0.21.
+        let names = property.split(", ").map(|name| if self.is_yarn() { name } else { history::name_in_hadoop1(name) });
+        let property = names.collect::<Vec<_>>().join(", ");
         let (stage, node, attempt) = (None, None, None);
         let job = Some(self.number);
         Some(Finding { job, stage, rule, severity, summary, evidence, advice, node, attempt, cost, property, key })
@@ -178,6 +181,7 @@ pub struct Texts {
     pub summary: String,
     pub evidence: String,
     pub advice: String,
+    /// By their names since Hadoop 0.21.
     pub property: &'static str,
     pub key: &'static str,
 }

@@ -92,6 +92,8 @@ pub enum Rule {
     ShortTasks,
     /// Reducers wait for map output on the network.
     Shuffle,
+    /// Reducers wait for the network to take their output.
+    Output,
     /// Retransmission timeouts of TCP.
     TcpTimeouts,
     /// Heartbeats and other intervals of polling.
@@ -125,6 +127,7 @@ impl Rule {
             Self::ObjectStore => "object-store",
             Self::ShortTasks => "short-tasks",
             Self::Shuffle => "shuffle",
+            Self::Output => "output",
             Self::TcpTimeouts => "tcp-timeouts",
             Self::Heartbeats => "heartbeats",
             Self::Processor => "processor",
@@ -158,8 +161,8 @@ pub struct Finding {
     pub attempt: Option<u32>,
     /// The time of the critical path that it accounts for.
     pub cost: Time,
-    /// Hadoop's or Spark's properties that change it, separated by commas.
-    pub property: &'static str,
+    /// Hadoop's or Spark's properties that change it, by the names of the job's generation, separated by commas.
+    pub property: String,
     /// The scenario's keys for these, separated by commas.
     pub key: &'static str,
 }
@@ -205,6 +208,7 @@ fn of_job(view: &JobView<'_>) -> Vec<Finding> {
     out.extend(network::locality(view));
     out.extend(store::object_store(view));
     out.extend(network::shuffle(view));
+    out.extend(network::output(view));
     out.extend(network::tcp_timeouts(view));
     out.extend(network::heartbeats(view, &silences.spans()));
     out
@@ -236,7 +240,7 @@ pub static FINDINGS: Metrics<Finding> = Metrics {
             attempt.map(crate::Attempt::title).unwrap_or_default()
         }),
         figure("property", "Hadoop's or Spark's properties that change it; empty where there is none.")
-            .text(|finding| finding.property.to_owned()),
+            .text(|finding| finding.property.clone()),
         figure("key", "The scenario's keys for these.").text(|finding| finding.key.to_owned()),
     ],
 };

@@ -125,6 +125,47 @@ pub fn shuffle(view: &JobView<'_>) -> Option<Finding> {
     Some(Finding { attempt: Some(worst.row), ..found })
 }
 
+/// Reducers whose output waits for the network on its way to HDFS.
+pub fn output(view: &JobView<'_>) -> Option<Finding> {
+    // What goes to objects is told by the rule on their store.
+    if view.scenario.job.get(view.number as usize).is_some_and(scenario::Job::writes_objects) {
+        return None;
+    }
+    let writes = |row: u32| view.path_in_phases(row, &[Phase::Reduce, Phase::Write], on_network);
+    let cost = view.reduces.iter().map(|task| writes(task.row)).sum();
+    let worst = view.reduces.iter().max_by_key(|task| (writes(task.row), std::cmp::Reverse(task.row)))?;
+    let places = crate::page::places(&view.job.critical_path, view.run);
+    let mut by_place: BTreeMap<&str, Time> = BTreeMap::new();
+    for (segment, place) in view.job.critical_path.iter().zip(&places) {
+        if segment.attempt == Some(worst.row) && segment.source.is_none() && on_network(segment) {
+            *by_place.entry(place).or_default() += segment.finish - segment.start;
+        }
+    }
+    let place = by_place.into_iter().filter(|(place, _)| !place.is_empty()).max_by_key(|(_, time)| *time);
+    let place = place.map(|(place, time)| format!(", {} of it at {place}", seconds(time))).unwrap_or_default();
+    let texts = Texts {
+        summary: format!("The job waited {} for the network to take its output.", seconds(cost)),
+        evidence: format!(
+            "{:.1} of output before replication; {} waited longest, {}{place}",
+            view.job.bytes.written,
+            view.named(worst.row),
+            seconds(writes(worst.row))
+        ),
+        advice: format!(
+            "Less to send (fewer replicas, compressed output), or a faster link there: at most {} less.",
+            seconds(cost)
+        ),
+        property: "dfs.replication, mapreduce.output.fileoutputformat.compress",
+        key: if view.is_wireless() {
+            "job.output-replication, job.output-compression, network.wifi.width, network.wifi.streams"
+        } else {
+            "job.output-replication, job.output-compression, network.rate"
+        },
+    };
+    let found = view.finding(Rule::Output, Severity::Critical, cost, texts)?;
+    Some(Finding { attempt: Some(worst.row), ..found })
+}
+
 /// What speaks for another start of the reducers, and what to do about it; nothing where the run does not say it.
 fn start_of_reducers(view: &JobView<'_>) -> Option<(String, &'static str)> {
     let reduces = view.attempts.iter().map(|row| view.attempt(*row)).filter(|attempt| attempt.kind == TaskKind::Reduce);

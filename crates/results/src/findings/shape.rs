@@ -2,7 +2,8 @@
 
 use super::job::{JobView, Task, Texts, mean, seconds};
 use super::{Finding, Rule, Severity};
-use crate::{Phase, TaskKind, Waiting};
+use crate::{CriticalSegment, LinkEnd, Phase, TaskKind, Waiting};
+use std::collections::BTreeMap;
 use units::{Bytes, Time, many};
 
 /// What is spilled for each byte of output: Dr. Elephant's `spill_severity`, there in records. One spill is 1; several,
@@ -70,10 +71,10 @@ fn size(bytes: Bytes) -> String {
     format!("{bytes:.1}")
 }
 
-/// The most tasks that ran at once.
-fn most_at_once(tasks: &[Task<'_>]) -> usize {
-    let mut changes: Vec<(Time, bool)> =
-        tasks.iter().flat_map(|task| [(task.attempt.start, true), (task.attempt.finish, false)]).collect();
+/// The most maps that ran at once, those counted that came to nothing.
+fn most_at_once(view: &JobView<'_>) -> usize {
+    let maps = view.attempts.iter().map(|row| view.attempt(*row)).filter(|attempt| attempt.kind == TaskKind::Map);
+    let mut changes: Vec<(Time, bool)> = maps.flat_map(|map| [(map.start, true), (map.finish, false)]).collect();
     // At one instant ends come before starts.
     changes.sort_unstable();
     let (mut running, mut most) = (0_usize, 0);
@@ -86,7 +87,7 @@ fn most_at_once(tasks: &[Task<'_>]) -> usize {
 
 /// Maps in waves of which the last leaves at least half of the slots idle.
 pub fn slot_waves(view: &JobView<'_>) -> Option<Finding> {
-    let at_once = most_at_once(&view.maps);
+    let at_once = most_at_once(view);
     let (all, rest) = (view.maps.len(), view.maps.len().checked_rem(at_once)?);
     if all <= at_once || rest == 0 || 2 * rest > at_once {
         return None;
@@ -117,7 +118,7 @@ pub fn slot_waves(view: &JobView<'_>) -> Option<Finding> {
         property: if view.is_yarn() {
             "mapreduce.input.fileinputformat.split.maxsize, yarn.nodemanager.resource.memory-mb"
         } else {
-            "mapred.max.split.size, mapred.tasktracker.map.tasks.maximum"
+            "mapreduce.input.fileinputformat.split.maxsize, mapreduce.tasktracker.map.tasks.maximum"
         },
         key: if view.is_yarn() { "hdfs.block, mapreduce.node-memory" } else { "hdfs.block, mapreduce.map-slots" },
     };
@@ -136,27 +137,42 @@ fn idle(view: &JobView<'_>, kind: TaskKind) -> Option<Finding> {
     if tasks.is_empty() || 2 * tasks.len() > workers {
         return None;
     }
-    // What the tasks do, not how they are started: that would not be less if there were more of them.
-    let work = |task: &Task<'_>| {
-        let until = if kind == TaskKind::Reduce { view.maps_done } else { Time::ZERO };
-        view.path_within(&[(until, Time::MAX)], |segment| {
-            segment.attempt == Some(task.row) && !matches!(segment.waiting, Waiting::StartUp | Waiting::Timeout)
-        })
-    };
-    let busy: Time = tasks.iter().map(work).sum();
-    // More tasks are worth it while each works some times as long as its start takes.
-    let starting = mean(tasks.iter().map(start)).as_secs_f64();
-    let worth = (busy.as_secs_f64() / (WORTH * starting).max(1e-3)).min(workers as f64);
-    let cost = busy.mul_f64((1.0 - tasks.len() as f64 / worth.max(1.0)).max(0.0));
     let (one, property, key) = match kind {
         TaskKind::Map => ("map", "mapreduce.input.fileinputformat.split.maxsize", "hdfs.block, job.splits"),
         TaskKind::Reduce => ("reducer", "mapreduce.job.reduces", "mapreduce.reducers, job.reducers"),
     };
+    // What the tasks do, not how they are started: that would not be less if there were more of them.
+    let work = |task: &Task<'_>, segment: &CriticalSegment| {
+        segment.attempt == Some(task.row) && !matches!(segment.waiting, Waiting::StartUp | Waiting::Timeout)
+    };
+    let until = if kind == TaskKind::Reduce { view.maps_done } else { Time::ZERO };
+    // More tasks do not share what was waited for at another node's link: they all wait there.
+    let mut busy = Time::ZERO;
+    let mut elsewhere: BTreeMap<String, Time> = BTreeMap::new();
+    let links = crate::page::links(&view.job.critical_path, view.run);
+    for (segment, link) in view.job.critical_path.iter().zip(links) {
+        let Some(task) = tasks.iter().find(|task| work(task, segment)) else { continue };
+        let own = |end: LinkEnd| end == LinkEnd::Node(task.attempt.node);
+        let time = segment.finish.saturating_sub(segment.start.max(until));
+        match link.filter(|link| !own(link.from) && !own(link.to)) {
+            Some(link) => *elsewhere.entry(crate::page::link_words(link, view.run)).or_default() += time,
+            None => busy += time,
+        }
+    }
+    let elsewhere = elsewhere.into_iter().max_by_key(|(_, time)| *time);
+    let elsewhere = elsewhere.filter(|(_, time)| view.stake(*time).is_some());
+    let elsewhere = elsewhere
+        .map(|(place, time)| format!("; {} more for {place}, which more {}s would share", seconds(time), one))
+        .unwrap_or_default();
+    // More tasks are worth it while each works some times as long as its start takes.
+    let starting = mean(tasks.iter().map(start)).as_secs_f64();
+    let worth = (busy.as_secs_f64() / (WORTH * starting).max(1e-3)).min(workers as f64);
+    let cost = busy.mul_f64((1.0 - tasks.len() as f64 / worth.max(1.0)).max(0.0));
     let worst = tasks.iter().max_by_key(|task| (view.on_path(task.row), std::cmp::Reverse(task.row)))?;
     let texts = Texts {
         summary: format!("{} for {workers} workers: most of the cluster is idle meanwhile.", many(tasks.len(), one)),
         evidence: format!(
-            "The job waited {} for them; {} took {}; {} slots for such tasks",
+            "The job waited {} for them{elsewhere}; {} took {}; {} slots for such tasks",
             seconds(busy),
             view.named(worst.row),
             seconds(worst.took),

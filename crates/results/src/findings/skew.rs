@@ -175,20 +175,28 @@ fn stragglers(view: &JobView<'_>, kind: TaskKind) -> Option<Finding> {
         ),
         advice: format!(
             "{}; speculative execution is {}. Without the delay at most about {} less.",
-            if crowded { "Containers of more memory, or fewer slots, spread them" } else { "Look at that node" },
+            match (crowded, view.is_yarn()) {
+                (true, true) => "Containers of more memory spread them",
+                (true, false) => "Fewer slots on each node spread them",
+                (false, _) => "Look at that node",
+            },
             if speculative { "on and did not win the time back" } else { "off, and would start them elsewhere too" },
             seconds(cost)
         ),
-        property: match (kind, crowded) {
-            (TaskKind::Map, true) => "mapreduce.map.memory.mb, mapred.tasktracker.map.tasks.maximum",
-            (TaskKind::Reduce, true) => "mapreduce.reduce.memory.mb, mapred.tasktracker.reduce.tasks.maximum",
-            (TaskKind::Map, false) => "mapreduce.map.speculative, mapreduce.job.maxtaskfailures.per.tracker",
-            (TaskKind::Reduce, false) => "mapreduce.reduce.speculative, mapreduce.job.maxtaskfailures.per.tracker",
+        property: match (kind, crowded, view.is_yarn()) {
+            (TaskKind::Map, true, true) => "mapreduce.map.memory.mb",
+            (TaskKind::Reduce, true, true) => "mapreduce.reduce.memory.mb",
+            (TaskKind::Map, true, false) => "mapreduce.tasktracker.map.tasks.maximum",
+            (TaskKind::Reduce, true, false) => "mapreduce.tasktracker.reduce.tasks.maximum",
+            (TaskKind::Map, false, _) => "mapreduce.map.speculative, mapreduce.job.maxtaskfailures.per.tracker",
+            (TaskKind::Reduce, false, _) => "mapreduce.reduce.speculative, mapreduce.job.maxtaskfailures.per.tracker",
         },
-        key: match (kind, crowded) {
-            (TaskKind::Map, true) => "mapreduce.map-memory, mapreduce.map-slots",
-            (TaskKind::Reduce, true) => "mapreduce.reduce-memory, mapreduce.reduce-slots",
-            (_, false) => "mapreduce.speculative, mapreduce.node-failures",
+        key: match (kind, crowded, view.is_yarn()) {
+            (TaskKind::Map, true, true) => "mapreduce.map-memory",
+            (TaskKind::Reduce, true, true) => "mapreduce.reduce-memory",
+            (TaskKind::Map, true, false) => "mapreduce.map-slots",
+            (TaskKind::Reduce, true, false) => "mapreduce.reduce-slots",
+            (_, false, _) => "mapreduce.speculative, mapreduce.node-failures",
         },
     };
     let found = view.finding(Rule::Stragglers, Severity::Critical, cost, texts)?;

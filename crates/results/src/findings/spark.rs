@@ -165,7 +165,7 @@ impl View<'_> {
             node: None,
             attempt: None,
             cost,
-            property: cause.property,
+            property: cause.property.to_owned(),
             key: cause.key,
         })
     }

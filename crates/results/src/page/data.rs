@@ -206,7 +206,7 @@ pub struct Finding {
     /// What to change.
     pub advice: String,
     /// Hadoop's properties, separated by commas.
-    pub property: &'static str,
+    pub property: String,
     /// The scenario's keys, separated by commas.
     pub key: &'static str,
     /// The attempt that it shows in: a row of `attempts`, or -1.

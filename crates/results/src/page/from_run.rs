@@ -170,7 +170,7 @@ pub(super) fn finding_of(finding: &crate::findings::Finding) -> Finding {
         summary: finding.summary.clone(),
         evidence: finding.evidence.clone(),
         advice: finding.advice.clone(),
-        property: finding.property,
+        property: finding.property.clone(),
         key: finding.key,
         attempt: finding.attempt.map_or(-1, i64::from),
         node: finding.node.map_or(-1, i64::from),

@@ -23,7 +23,7 @@ pub use data::{
 };
 pub use field::{FieldData, Frames, StationData};
 pub(crate) use from_run::node_of;
-pub(crate) use place::{places, places_of_spark};
+pub(crate) use place::{link_words, links, places, places_of_spark};
 pub(crate) use setup::size;
 
 use serde::Serialize;

@@ -187,6 +187,49 @@ fn one_reducer_leaves_the_cluster_idle() {
     assert!(finding.key.contains("mapreduce.reducers"));
 }
 
+/// Eight maps start at once on four workers. One on a slow worker is tried a second time, alone: that is no wave.
+#[test]
+fn a_second_attempt_is_no_wave() {
+    let text = "cluster.group = [{ count = 3 }, { count = 1, node = { preset = \"epyc-vm\", speed = 0.2 } }]\n\
+                [job]\nworkload = \"terasort\"\ninput = \"1 GB\"\n";
+    let scenario = sim::parse("test.toml", text, &[]).unwrap_or_else(|error| panic!("{error:?}"));
+    let result = sim::run(&scenario, &mut |_| ControlFlow::Continue(())).unwrap_or_else(|error| panic!("{error}"));
+    let maps = result.attempts.iter().filter(|attempt| attempt.kind == TaskKind::Map);
+    let last = maps.max_by_key(|map| map.start).expect("maps");
+    assert!(last.attempt > 0 && last.state == AttemptState::Succeeded, "{last:?}");
+    assert!(found(&result, Rule::SecondAttempt).is_some(), "{:#?}", result.findings);
+    assert!(found(&result, Rule::SlotWaves).is_none(), "{:#?}", result.findings);
+}
+
+/// Where what the reducer waits for is the link of another node, more reducers would wait there, too.
+#[test]
+fn tasks_that_wait_for_the_link_of_another_node_are_not_too_few() {
+    let slow = "network.shape=[{ nodes = [\"worker-3\"], direction = \"both\", rate = \"10 Mbit/s\" }]";
+    let without = &["mapreduce.reducers=1", "job.input=\"256 MiB\""];
+    let with = &[&without[..], &["job.output-replication=8", slow]].concat();
+    let result = tells(Rule::Output, with, without);
+    let output = found(&result, Rule::Output).expect("found");
+    assert!(output.cost.as_secs_f64() > 0.5 * length(&result).as_secs_f64(), "{output:?}");
+    assert!(output.evidence.contains("of it at the 10 Mbit/s link "), "{output:?}");
+    assert!(output.evidence.ends_with(" worker-3"), "{output:?}");
+    let idle = found(&result, Rule::IdleSlots);
+    assert!(idle.is_none_or(|idle| idle.cost.as_secs_f64() < 0.125 * length(&result).as_secs_f64()), "{idle:?}");
+}
+
+#[test]
+fn hadoop_1_is_told_its_own_names() {
+    let old = "cluster.generation=hadoop1";
+    for (assignments, rule, property) in [
+        (&["mapreduce.reducers=1", old][..], Rule::IdleSlots, "mapred.reduce.tasks"),
+        (&["mapreduce.io-sort=\"1 MiB\"", "mapreduce.sort-factor=3", old], Rule::Spills, "io.sort.mb, io.sort.factor"),
+        (&["mapreduce.reducers=1"], Rule::IdleSlots, "mapreduce.job.reduces"),
+    ] {
+        let result = run(assignments);
+        let property_of = |finding: &Finding| finding.property.clone();
+        assert_eq!(found(&result, rule).map(property_of).as_deref(), Some(property), "{assignments:?}");
+    }
+}
+
 #[test]
 fn blocks_on_one_node_are_read_over_the_network() {
     let hosts = vec!["[\"worker-1\"]"; 16].join(", ");

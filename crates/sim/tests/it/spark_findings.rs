@@ -101,7 +101,10 @@ fn waiting_for_locality_is_told() {
     let hasty = run(&text, &[&sets[..], &["spark.locality-wait=0 s"]].concat());
     let finding = tells(Rule::Locality, &patient, &hasty);
     near(cost(&finding), 3.0, 0.02);
-    assert_eq!((finding.severity, finding.property), (Severity::Moderate, "spark.locality.wait, dfs.replication"));
+    assert_eq!(
+        (finding.severity, finding.property.as_str()),
+        (Severity::Moderate, "spark.locality.wait, dfs.replication")
+    );
 }
 
 /// Each executor's first task has its start before it, 2 s, and those of a stage its warming up, 1 s.
