@@ -41,6 +41,18 @@ struct EndState {
     /// Messages that it has sent and that are not acknowledged, and how many were acknowledged before.
     under_way: VecDeque<Message>,
     acknowledged: u64,
+    /// How many were delivered.
+    delivered: u64,
+}
+
+impl EndState {
+    /// It is gone: no acknowledgement follows of what was delivered.
+    fn leave(&mut self) {
+        self.gone = true;
+        let delivered = usize::try_from(self.delivered.saturating_sub(self.acknowledged)).unwrap_or(usize::MAX);
+        self.under_way.drain(..delivered.min(self.under_way.len()));
+        self.acknowledged = self.acknowledged.max(self.delivered);
+    }
 }
 
 impl Connection {
@@ -103,9 +115,9 @@ impl Connections {
         let state = self.end(conn, sender)?;
         let place = usize::try_from(tag.0.checked_sub(state.acknowledged)?).ok()?;
         let message = state.under_way.get(place).copied()?;
+        state.delivered = tag.0 + 1;
         if state.gone {
-            state.under_way.drain(..=place);
-            state.acknowledged = tag.0 + 1;
+            state.leave();
         }
         Some(message)
     }
@@ -154,7 +166,7 @@ impl Connections {
     /// server. Its owner is told before the connection is [forgotten](Self::forget_if_gone).
     pub fn mark_gone(&mut self, conn: ConnId, end: End) {
         if let Some(connection) = self.table.get_mut(conn) {
-            connection.ends[end as usize].gone = true;
+            connection.ends[end as usize].leave();
             if end == End::Client && !connection.established {
                 connection.ends[End::Server as usize].gone = true;
             }
