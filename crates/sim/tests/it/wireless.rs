@@ -470,7 +470,7 @@ fn a_trace_that_does_not_fit_names_the_key() {
         let error = with(trace).expect_err(words);
         assert!(error.contains("t.tcl: line ") && error.contains(words), "{error}");
     };
-    let wide = "1 of the file's 2 places: x is from 1 to 80.5 m, y from 1 to 1 m; \
+    let wide = "which leaves out 1 of the file's 2 places: x is from 1 to 80.5 m, y from 1 to 1 m; \
                 `mobility.area = [\"81 m\", \"50 m\"]` holds all of them";
     says(&[place(0, "1"), place(1, "80.5")].concat(), wide);
     says(&[place(0, "1"), place(1, "-8")].concat(), "coordinates begin at 0");

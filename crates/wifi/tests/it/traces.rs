@@ -144,8 +144,8 @@ fn places_outside_of_the_area_are_counted_and_their_extent_is_told() {
                   $ns_ at 99 \"$node_(0) setdest 260.5 90 5\"\n$node_(1) set X_ 0\n$node_(1) set Y_ -4\n\
                   $ns_ at 9 \"$node_(1) setdest 3 3 5\"\n$ns_ at 99 \"$node_(1) setdest 4 4 5\"\n";
     let waypoints = "# in the same order\n0 10 20 50 250 30 99 260.5 90\n0 0 -4 9 3 3 99 4 4\n";
-    let whole = "node 0 is sent to (250, 30) m, outside the area of 200 m x 100 m; of the file's 6 places 3 are \
-                 outside: x is from 0 to 260.5 m, y from -4 to 90 m";
+    let whole = "node 0 is sent to (250, 30) m, outside the area of 200 m x 100 m, which leaves out 3 of the \
+                 file's 6 places: x is from 0 to 260.5 m, y from -4 to 90 m";
     let said = |error: wifi::mobility::TraceError| error.to_string();
     assert_eq!(said(read_setdest(script, 2, &area()).unwrap_err()), format!("line 3: {whole}"));
     assert_eq!(said(read_bonnmotion(waypoints, 2, &area()).unwrap_err()), format!("line 2: {whole}"));

@@ -50,8 +50,8 @@ pub enum TraceProblem {
         nodes: usize,
     },
     #[error(
-        "node {node} is sent to ({x}, {y}) m, outside the area of {} m x {} m; of the file's {places} places {outside} are \
-         outside: x is from {} to {} m, y from {} to {} m",
+        "node {node} is sent to ({x}, {y}) m, outside the area of {} m x {} m, which leaves out {outside} of the file's \
+         {places} places: x is from {} to {} m, y from {} to {} m",
         .area.width_m(), .area.height_m(), .least.x, .greatest.x, .least.y, .greatest.y
     )]
     /// Destinations outside of the area: the first, and how many there are in which extent.
