@@ -157,7 +157,7 @@ fn a_message_of_a_few_segments_takes_no_share() {
 fn a_message_that_outlasts_a_round_trip_has_its_share() {
     for (segments, takes) in [(2, 2.0), (3, 6.0)] {
         let mut run = Driver::on(3, LinkSpec::new(BitRate::from_mbps(1), Time::from_us(50)));
-        let stream = run.open(0, 1, None);
+        let stream = run.open_with(0, 1, None, 10);
         run.send(stream, End::Client, 1 << 60, 1);
         let handle = run.open(2, 1, None);
         run.run_to(Time::from_secs(1));
