@@ -500,6 +500,7 @@ Key: TypeAlias = Literal[
     "spark.executor-memory",
     "spark.executor-start",
     "spark.executors",
+    "spark.history",
     "spark.launch-cost",
     "spark.launch-size",
     "spark.locality-wait",

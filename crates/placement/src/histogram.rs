@@ -191,6 +191,8 @@ pub struct HeavyKeys {
     heap: Vec<(u64, u32)>,
     /// All that was added.
     whole: u64,
+    /// What has come of keys that had no counter then, or have lost it since: no key without one weighs more.
+    missed: u64,
     by_hash: HashMap<u64, u32, BuildHasherDefault<Same>>,
     room: usize,
     /// Of keys that are added together: their numbers, and what the sketch thinks of them.
@@ -233,6 +235,7 @@ impl HeavyKeys {
             counters: Vec::new(),
             heap: Vec::new(),
             whole: 0,
+            missed: 0,
             by_hash: HashMap::default(),
             room: room.max(1),
             thought_heavy: Vec::new(),
@@ -252,6 +255,8 @@ impl HeavyKeys {
         let estimate = self.sketch.add(hash, weight);
         if estimate > self.least() {
             self.weigh(hash, key, weight, estimate);
+        } else {
+            self.missed += weight;
         }
     }
 
@@ -273,6 +278,7 @@ impl HeavyKeys {
             let estimate = self.sketch.add(hashes[*number as usize], weight);
             heavy[count] = (*number, estimate);
             count += usize::from(estimate > least);
+            self.missed += std::hint::select_unpredictable(estimate > least, 0, weight);
         }
         for (number, estimate) in &heavy[..count] {
             let number = *number as usize;
@@ -301,8 +307,8 @@ impl HeavyKeys {
             return;
         }
         if self.counters.len() < self.room {
-            let place = self.counters.len() as u32;
-            self.counters.push(Counter { hash, key: key().to_vec(), count: estimate, most: estimate, least: weight });
+            let (place, most) = (self.counters.len() as u32, estimate.min(self.missed + weight));
+            self.counters.push(Counter { hash, key: key().to_vec(), count: estimate, most, least: weight });
             self.by_hash.insert(hash, place);
             self.heap.push((estimate, place));
             self.rise(self.heap.len() - 1);
@@ -311,13 +317,15 @@ impl HeavyKeys {
         let place = self.find_lightest();
         let counter = &mut self.counters[place as usize];
         if estimate <= counter.count {
+            self.missed += weight;
             return;
         }
+        self.missed += counter.count;
         self.by_hash.remove(&counter.hash);
         counter.hash = hash;
         counter.key.clear();
         counter.key.extend_from_slice(key());
-        (counter.count, counter.most, counter.least) = (estimate, estimate, weight);
+        (counter.count, counter.most, counter.least) = (estimate, estimate.min(self.missed + weight), weight);
         self.by_hash.insert(hash, place);
     }
 

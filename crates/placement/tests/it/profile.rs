@@ -327,6 +327,18 @@ fn bucket(key: &str) -> usize {
     (hash & i32::MAX) as usize % 16
 }
 
+/// `xxx` shares a line of the sketch with each of the others, so that this thinks 18 B of it. Each key has had its counter
+/// from the first, and is known exactly.
+#[test]
+fn keys_that_share_all_counters_of_the_sketch_are_told_apart() {
+    let mut profile = Profile::new(rule("tokens"), bucketing(16), Layout::Whole, None);
+    for line in [" axaxbcxaxxx", "\txxxxxxbxxcxaaxxx", " xxx"] {
+        profile.record(line.as_bytes(), line.len() as u64 + 1).expect("words");
+    }
+    let known = profile.heaviest().into_iter().map(|key| (key.least, key.most)).collect::<Vec<_>>();
+    assert_eq!(known, [(18, 18), (13, 13), (5, 5)]);
+}
+
 proptest! {
     /// Quantiles of keys per record are those of the sorted list, and at most a sixteenth above; counters hold all.
     #[test]
