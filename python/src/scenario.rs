@@ -45,7 +45,7 @@ impl Scenario {
         Inputs::new(&Stop::new()).own_record(&self.read, path, !self.assignments.is_empty()).ok().flatten()
     }
 
-    /// The same of an application of Spark.
+    /// The recorded application of Spark that it was made of, for its page; none without the event log's file.
     pub fn own_application(&self) -> Option<SparkImported> {
         let path = self.path.as_ref()?;
         Inputs::new(&Stop::new()).own_application(&self.read, path, !self.assignments.is_empty()).ok().flatten()

@@ -149,7 +149,11 @@ export function runsPage(data: Runs, theme: HTMLElement): HTMLElement {
           { class: 'headline' },
           failed > 0 ? el('span', { class: 'state failed' }, `${failed} failed`) : null,
           el('span', { class: 'big' }, first.unit === 's' ? format.seconds(big.median) : `${label(big.median)} ${first.unit}`),
-          el('span', { class: 'muted' }, `${first.name}, median of ${format.count(behind)} runs${told.length > 1 ? ` of ${big.name}` : ''}`),
+          el(
+            'span',
+            { class: 'muted' },
+            `${first.name}, median of ${format.count(behind)} runs${told.length > 1 ? ` of ${big.name}` : ''}`,
+          ),
         )
       : null,
   );

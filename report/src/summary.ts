@@ -215,7 +215,7 @@ export function whereTimeWent(
   );
 }
 
-/** The same of an application of Spark. */
+/** Where the time of an application of Spark went: its longest chain of tasks by cause, and the findings. */
 export function whereSparkWent(spark: Spark, medium: Medium, show: Show): HTMLElement | null {
   const parts = totals(spark.critical_path);
   if (parts.length === 0) return null;

@@ -191,7 +191,8 @@ pub struct HeavyKeys {
     heap: Vec<(u64, u32)>,
     /// All that was added.
     whole: u64,
-    /// What has come of keys that had no counter then, or have lost it since: no key without one weighs more.
+    /// What has come of keys that had no counter then, or passed as light, and what keys had that have lost theirs: no key
+    /// without a counter weighs more.
     missed: u64,
     by_hash: HashMap<u64, u32, BuildHasherDefault<Same>>,
     room: usize,

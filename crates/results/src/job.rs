@@ -196,6 +196,10 @@ impl Waiting {
         Self::Driver,
     ];
 
+    /// Whether it is the network that is waited for.
+    pub const fn is_network(self) -> bool {
+        matches!(self, Self::Transfer | Self::Queueing | Self::Recovery | Self::TcpTimeout)
+    }
     /// Its name in tables and on the page.
     pub const fn name(self) -> &'static str {
         match self {

@@ -128,10 +128,6 @@ impl SparkSegment {
     pub fn length(&self) -> Time {
         self.finish.saturating_sub(self.start)
     }
-    /// Whether it waited for the network.
-    pub const fn is_network(&self) -> bool {
-        matches!(self.waiting, Waiting::Transfer | Waiting::Queueing | Waiting::Recovery | Waiting::TcpTimeout)
-    }
 }
 
 /// A stage.

@@ -12,7 +12,7 @@ const LOCAL: [f64; 4] = [0.5, 0.4, 0.3, 0.2];
 const SHUFFLE: [f64; 4] = [1.0, 2.0, 4.0, 8.0];
 
 pub const fn on_network(segment: &CriticalSegment) -> bool {
-    matches!(segment.waiting, Waiting::Transfer | Waiting::Queueing | Waiting::Recovery | Waiting::TcpTimeout)
+    segment.waiting.is_network()
 }
 
 /// Maps that read over the network.

@@ -16,26 +16,24 @@ pub fn places(path: &[CriticalSegment], result: &RunResult) -> Vec<String> {
 pub fn links<'a>(path: &[CriticalSegment], result: &'a RunResult) -> Vec<Option<&'a Link>> {
     let mut out = Vec::with_capacity(path.len());
     // What the network did to one transfer is told in several stretches, by cause and not by time: its link is one.
-    for transfer in
-        path.chunk_by(|a, b| is_network(a) && is_network(b) && (a.attempt, &a.detail) == (b.attempt, &b.detail))
-    {
+    for transfer in path.chunk_by(|a, b| {
+        a.waiting.is_network() && b.waiting.is_network() && (a.attempt, &a.detail) == (b.attempt, &b.detail)
+    }) {
         let (first, last) = (&transfer[0], &transfer[transfer.len() - 1]);
         let node = first.attempt.and_then(|row| result.attempts.get(row as usize)).map(|attempt| attempt.node);
-        let link = is_network(first).then(|| busiest_link(first.source, (first.start, last.finish), node, result));
+        let link =
+            first.waiting.is_network().then(|| busiest_link(first.source, (first.start, last.finish), node, result));
         out.extend(transfer.iter().map(|_| link.flatten()));
     }
     out
 }
 
-const fn is_network(segment: &CriticalSegment) -> bool {
-    matches!(segment.waiting, Waiting::Transfer | Waiting::Queueing | Waiting::Recovery | Waiting::TcpTimeout)
-}
-
-/// The same for the path of an application of Spark.
+/// The resource of each stretch of an application's path in Spark, empty where there is none to name.
 pub fn places_of_spark(app: &SparkApplication, result: &RunResult) -> Vec<String> {
     let mut out = Vec::with_capacity(app.critical_path.len());
     // The network's part of a task stands in several stretches, by cause and not by time.
-    for part in app.critical_path.chunk_by(|a, b| a.is_network() && b.is_network() && a.task == b.task) {
+    for part in app.critical_path.chunk_by(|a, b| a.waiting.is_network() && b.waiting.is_network() && a.task == b.task)
+    {
         let (first, last) = (&part[0], &part[part.len() - 1]);
         let task = first.task.map(|row| &app.tasks[row]);
         let who = task.map(|task| (task.node.0, format!("task {} of {}", task.index, app.stages[task.stage].name)));
@@ -44,7 +42,7 @@ pub fn places_of_spark(app: &SparkApplication, result: &RunResult) -> Vec<String
         let span = whole.unwrap_or((first.start, last.finish));
         let node = task.map(|task| task.node.0);
         let link = match task.filter(|task| reads_far(task)) {
-            _ if !first.is_network() => None,
+            _ if !first.waiting.is_network() => None,
             Some(task) => busiest_inward(span, task.node.0, result),
             None => busiest_link(None, span, node, result),
         };
@@ -123,7 +121,7 @@ fn busiest_link(
     for link in &result.links {
         let of = match crossed(link) {
             true => &mut best,
-            false if link.is_loopback() => continue,
+            false if link.is_loopback() || source.is_some() => continue,
             false => &mut elsewhere,
         };
         let used = mean_use(link, start, finish, result.sample_interval);
@@ -133,8 +131,7 @@ fn busiest_link(
     }
     // The other end of what HDFS reads and writes has no name here, and a pipeline goes on from there: where the links
     // that are known had little to do, the one that holds it up is among the others.
-    let hidden =
-        elsewhere.filter(|(used, _)| source.is_none() && *used > ELSEWHERE * best.map_or(0.0, |(most, _)| most));
+    let hidden = elsewhere.filter(|(used, _)| *used > ELSEWHERE * best.map_or(0.0, |(most, _)| most));
     hidden.or(best).map(|(_, link)| link)
 }
 

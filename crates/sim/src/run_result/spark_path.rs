@@ -124,7 +124,9 @@ impl Known<'_> {
     fn cause(&self, task: usize, ends: &Ends) -> (Time, Cause) {
         let record = &self.tasks[task];
         let launch = record.launch;
-        let earlier = ends.attempts_at(record).filter(|other| *other != task);
+        // Attempts stand in the order of their launch. Only what was launched before can have been waited for, also where
+        // one ended at the instant at which it was launched: so the path comes to an end.
+        let earlier = ends.attempts_at(record).filter(|other| *other < task);
         let mut best = (self.stages[record.stage].submit.unwrap_or(launch).min(launch), Cause::Stage);
         let mut consider = |at: Time, cause: Cause| {
             if at > best.0 && at <= launch {
@@ -134,7 +136,7 @@ impl Known<'_> {
         if let Some(registered) = self.executors.get(record.executor).and_then(|executor| executor.registered) {
             consider(registered, Cause::Executor);
         }
-        if let Some(before) = ends.before(record.executor, launch) {
+        if let Some(before) = ends.before(record.executor, launch).filter(|before| *before < task) {
             consider(self.tasks[before].finish.unwrap_or(launch), Cause::Core(before));
         }
         for other in earlier {
@@ -156,7 +158,7 @@ impl Known<'_> {
 struct Ends {
     /// By executor: ends of its attempts as the driver knew of them, and the attempts, in their order.
     of_executor: Vec<Vec<(Time, usize)>>,
-    /// The same by stage.
+    /// By stage: ends of its attempts, and the attempts, in their order.
     of_stage: Vec<Vec<(Time, usize)>>,
     /// Attempts with their stages and places before them, in their order.
     attempts: Vec<((usize, usize), usize)>,
@@ -249,5 +251,36 @@ impl Walk {
 
     fn back(&mut self, length: Time, waiting: Waiting, (stage, task): (Option<usize>, Option<usize>)) {
         self.to(self.at.saturating_sub(length), waiting, stage, task);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hadoop::NodeId;
+
+    /// Two attempts at one task on one executor, both over at the instant at which they were launched: the later one
+    /// waited for the earlier, and that for its stage.
+    #[test]
+    fn attempts_of_one_instant_do_not_wait_for_each_other() {
+        let at = Time::from_secs(5);
+        let attempt = || {
+            let launched = TaskRecord::new((0, 0, 1), 0, NodeId(1), Locality::Any, at);
+            TaskRecord { ended: TaskEnd::Failed, finish: Some(at), ..launched }
+        };
+        let executor = ExecutorRecord {
+            node: NodeId(1),
+            granted: None,
+            registered: Some(Time::ZERO),
+            lost: None,
+            killed: false,
+            excluded: None,
+        };
+        let stage = SparkStage { submit: Some(Time::from_secs(1)), ..SparkStage::default() };
+        let (specs, tasks) = ([StageSpec::default()], [attempt(), attempt()]);
+        let known = Known { specs: &specs, stages: &[stage], tasks: &tasks, jobs: &[], executors: &[executor] };
+        let ends = Ends::of(&known);
+        assert!(matches!(known.cause(1, &ends), (when, Cause::Core(0) | Cause::Attempt(0)) if when == at));
+        assert!(matches!(known.cause(0, &ends), (when, Cause::Stage) if when == Time::from_secs(1)));
     }
 }
