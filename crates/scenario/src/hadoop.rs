@@ -267,7 +267,14 @@ section! {
         /// Containers are handed out by a thread of the ResourceManager, and not at NodeManagers' heartbeats (yarn:
         /// `yarn.scheduler.capacity.schedule-asynchronously.enable`, by default since Hadoop 3.5).
         asynchronous: bool = false;
-        /// Offers that a job declines while it waits for a local container (yarn:
+        /// Containers that a NodeManager's heartbeat may be given (yarn:
+        /// `yarn.scheduler.capacity.per-node-heartbeat.maximum-container-assignments`). 0: no limit. Left out:
+        /// 100, and 1 for the fair scheduler (`yarn.scheduler.fair.assignmultiple`).
+        containers_per_heartbeat: Option<u32> = None, 0..=1_000_000;
+        /// How many of these may be anywhere, as reducers may; the last one of them ends the heartbeat (yarn:
+        /// `yarn.scheduler.capacity.per-node-heartbeat.maximum-offswitch-assignments`).
+        off_switch_per_heartbeat: u32 = 1, 1..=1_000_000;
+        /// Offers that a job declines while it waits for a local container (yarn, fifo:
         /// `yarn.scheduler.capacity.node-locality-delay`).
         locality_delay: u32 = 40, 0..=1_000_000;
         /// Time for which a job waits for a local slot (hadoop1: `mapred.fairscheduler.locality.delay`).

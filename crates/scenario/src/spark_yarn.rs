@@ -9,11 +9,13 @@ use units::{Bytes, Quantity, Time};
 /// No more executors than this: as many as a cluster may have workers.
 pub(super) const MOST_EXECUTORS: u64 = 100_000;
 /// Keys of `[mapreduce]` that are of YARN or of any container, and so of Spark, too.
-const OF_YARN: [&str; 10] = [
+const OF_YARN: [&str; 12] = [
     "node-memory",
     "node-vcores",
     "minimum-allocation",
     "asynchronous",
+    "containers-per-heartbeat",
+    "off-switch-per-heartbeat",
     "heartbeat",
     "node-expiry",
     "jvm-start",

@@ -1,7 +1,7 @@
 //! The ResourceManager's scheduler: which application a node's offer goes to, and for which of its requests.
 
 use super::application::{Application, State};
-use super::scheduler::{Share, Wanted, order};
+use super::scheduler::{Policy, Share, Wanted, order};
 use super::{ContainerRequest, Resources, Role, Yarn};
 use crate::context::Context;
 use crate::ids::{ApplicationId, ContainerId, NodeId};
@@ -18,22 +18,26 @@ pub(super) struct Choice {
 }
 
 impl Yarn {
-    /// Offers a node whose heartbeat has come to the applications in order; returns the AppMasters to start.
+    /// Offers a node whose heartbeat has come to the applications in order, again and again; returns the AppMasters to
+    /// start. The last container that may be off-switch ends the heartbeat (`CapacityScheduler.canAllocateMore`).
     pub(super) fn allocate(&mut self, ctx: &Context, node: NodeId) -> Vec<ContainerId> {
         let mut masters = Vec::new();
         let mut off_switch = 0;
         for _ in 0..self.config.containers_per_heartbeat {
-            match self.offer(ctx, node, off_switch < self.config.off_switch_per_heartbeat) {
-                None => break,
-                Some((container, Choice { role: Role::Master, .. })) => masters.push(container),
-                Some((_, Choice { locality: Locality::Remote, .. })) => off_switch += 1,
-                Some(_) => {}
+            let Some((application, choice)) = self.offer(ctx, node) else { break };
+            let container = self.grant(ctx, application, node, &choice);
+            if choice.role == Role::Master {
+                masters.push(container);
+            }
+            off_switch += u32::from(choice.locality == Locality::Remote);
+            if off_switch >= self.config.off_switch_per_heartbeat {
+                break;
             }
         }
         masters
     }
-    /// Offers a node to the applications in order; the container that it is granted, if one takes it.
-    pub(super) fn offer(&mut self, ctx: &Context, node: NodeId, anywhere: bool) -> Option<(ContainerId, Choice)> {
+    /// Offers a node to the applications in order; the one that takes it, and for what.
+    pub(super) fn offer(&mut self, ctx: &Context, node: NodeId) -> Option<(ApplicationId, Choice)> {
         let shares = (0..)
             .zip(&self.applications)
             .filter(|(_, application)| application.state == State::Running)
@@ -44,20 +48,36 @@ impl Yarn {
                 weight: application.spec.weight,
             })
             .collect();
-        order(self.scheduler.policy, shares).into_iter().map(ApplicationId::from_usize).find_map(|application| {
-            let choice = self.choose(ctx, application, node, anywhere)?;
-            Some((self.grant(ctx, application, node, &choice), choice))
-        })
+        let mut order = order(self.scheduler.policy, shares).into_iter().map(ApplicationId::from_usize);
+        order.find_map(|application| Some((application, self.choose(ctx, application, node)?)))
+    }
+    /// Whether what an application has taken an offer for is asked for and has room still
+    /// (`FiCaSchedulerApp.accept`).
+    pub(super) fn accepts(&self, ctx: &Context, id: ApplicationId, node: NodeId, choice: &Choice) -> bool {
+        let application = self.application(id);
+        let asked = match choice.role {
+            Role::Master => application.wants_master.is_some(),
+            Role::Task(priority) => {
+                let mut requests = application.requests.iter();
+                let request = requests.find(|request| request.priority == priority && request.count > 0);
+                request.is_some_and(|request| match (&request.locations, choice.locality) {
+                    (None, _) | (_, Locality::Remote) => true,
+                    (Some(locations), Locality::Node) => locations.names_node(node),
+                    (Some(locations), Locality::Rack) => locations.names_rack(ctx.nodes.rack(node)),
+                })
+            }
+        };
+        asked && self.tracker.fits(node, choice.resources)
     }
     /// The request of an application that the node serves, if one does.
-    fn choose(&mut self, ctx: &Context, id: ApplicationId, node: NodeId, anywhere: bool) -> Option<Choice> {
+    fn choose(&mut self, ctx: &Context, id: ApplicationId, node: NodeId) -> Option<Choice> {
         let application = self.application(id);
         if application.wants_master.is_some() {
             let resources = self.config.normalized(application.spec.master);
             let placement = application.placement;
             let allowed = placement.node.is_none_or(|only| only == node) && placement.not_before <= ctx.now;
             let fits = self.tracker.fits(node, resources) && !self.spares(ctx, id, node, resources);
-            let choice = Choice { role: Role::Master, resources, locality: Locality::Node, located: false };
+            let choice = Choice { role: Role::Master, resources, locality: Locality::Remote, located: false };
             return (allowed && fits).then_some(choice);
         }
         if application.blacklist.contains(&node) {
@@ -76,14 +96,14 @@ impl Yarn {
                 && self.tracker.fits(node, resources)
                 && !self.spares(ctx, id, node, resources)
         };
-        let urgent = application.requests.iter().filter(|request| request.urgent && anywhere).find(usable);
+        let urgent = application.requests.iter().filter(|request| request.urgent).find(usable);
         if let Some(request) = urgent {
             return Some(choice(request, Locality::Remote));
         }
         let mut found = None;
         let mut passed = false;
         for request in application.requests.iter().filter(usable) {
-            match self.locality(ctx, application, request, node, anywhere) {
+            match self.locality(ctx, application, request, node) {
                 Some(locality) => {
                     found = Some(choice(request, locality));
                     break;
@@ -107,9 +127,8 @@ impl Yarn {
         application: &Application,
         request: &ContainerRequest,
         node: NodeId,
-        anywhere: bool,
     ) -> Option<Locality> {
-        let Some(locations) = &request.locations else { return anywhere.then_some(Locality::Remote) };
+        let Some(locations) = &request.locations else { return Some(Locality::Remote) };
         if locations.names_node(node) {
             return Some(Locality::Node);
         }
@@ -118,12 +137,14 @@ impl Yarn {
         }
         let workers = ctx.nodes.worker_count();
         let wanted = Wanted { containers: request.count, places: locations.places() };
+        // The fair scheduler lets no offer pass (`yarn.scheduler.fair.locality.threshold.node` and `.rack` are -1).
+        let waits = self.scheduler.policy == Policy::Fifo;
         if locations.names_rack(ctx.nodes.rack(node))
-            && application.missed.takes_rack(self.config.locality_delay, workers)
+            && (!waits || application.missed.takes_rack(self.config.locality_delay, workers))
         {
             return Some(Locality::Rack);
         }
-        (anywhere && application.missed.takes_any(workers, wanted)).then_some(Locality::Remote)
+        (!waits || application.missed.takes_any(workers, wanted)).then_some(Locality::Remote)
     }
     /// Whether an application leaves a node alone for its battery, while others have room for such a container.
     fn spares(&self, ctx: &Context, id: ApplicationId, node: NodeId, resources: Resources) -> bool {
@@ -143,7 +164,7 @@ impl Yarn {
             move |other: &NodeId| *other != node && self.tracker.is_active(*other) && !blacklist.contains(other);
         ctx.nodes.workers().filter(takes)
     }
-    fn grant(&mut self, ctx: &Context, id: ApplicationId, node: NodeId, choice: &Choice) -> ContainerId {
+    pub(super) fn grant(&mut self, ctx: &Context, id: ApplicationId, node: NodeId, choice: &Choice) -> ContainerId {
         let Choice { role, resources, .. } = *choice;
         let container = self.tracker.grant(ctx.now, id, node, role, resources);
         let fits = |other: NodeId| self.tracker.fits(other, resources);

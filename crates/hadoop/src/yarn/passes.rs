@@ -7,7 +7,7 @@ use super::allocate::Choice;
 use super::application::Application;
 use super::{Request, Role};
 use crate::context::Context;
-use crate::ids::NodeId;
+use crate::ids::{ApplicationId, NodeId};
 use crate::numbers::draw;
 use des::RandomStream;
 use units::Time;
@@ -18,16 +18,22 @@ const INTERVAL: Time = Time::from_ms(5);
 /// (`yarn.scheduler.skip.node.multiplier`).
 const SKIPPED_AFTER: u64 = 2;
 
-/// When the thread passes, and where it begins.
+/// The chance that what has been taken is granted before the next node is offered. It depends on how busy the
+/// ResourceManager's host is: on one with ten threads on two cores it was so once in sixteen such moments that a
+/// ResourceManager of 3.5.0 logged. Of 30 recorded jobs on a quiet one ten maps were far from their input, where 6.7 would
+/// be if it were never so, 9.2 at a half, and 10.5 if always.
+const COMMITS: f64 = 0.5;
+
+/// When the thread passes, where it begins, and when the other one gets between its offers.
 #[derive(Debug)]
 pub(super) struct Passes {
     due: bool,
-    starts: RandomStream,
+    draws: RandomStream,
 }
 
 impl Passes {
     pub fn new(seed: u64) -> Self {
-        Self { due: false, starts: RandomStream::new(seed, "yarn/scheduling-pass", 0) }
+        Self { due: false, draws: RandomStream::new(seed, "yarn/scheduling-pass", 0) }
     }
 }
 
@@ -41,27 +47,43 @@ impl Yarn {
             ctx.timer_in(Time::from_ps(INTERVAL.as_ps() - since), Request::PassDue);
         }
     }
-    /// The thread offers every node that speaks once, and the first of them twice. One container an offer.
+    /// The thread offers every node that speaks once, and the first of them twice. One container an offer. What is
+    /// taken another thread grants (`ResourceCommitterService`): until then offers know nothing of it, and what was taken
+    /// more than once is granted to the first.
     pub(super) fn pass(&mut self, ctx: &mut Context) {
         self.passes.due = false;
         let nodes: Vec<NodeId> = ctx.nodes.workers().collect();
-        let first = draw(&mut self.passes.starts, nodes.len());
+        let first = draw(&mut self.passes.draws, nodes.len());
         let before = self.declined();
+        let silence = self.config.node_heartbeat * SKIPPED_AFTER;
         let mut granted = false;
+        let mut taken = Vec::new();
         for &node in nodes[first..].iter().chain(&nodes[..=first]) {
-            if !self.tracker.spoke_within(ctx.now, node, self.config.node_heartbeat * SKIPPED_AFTER) {
-                continue;
+            if self.tracker.spoke_within(ctx.now, node, silence) {
+                taken.extend(self.offer(ctx, node).map(|(application, choice)| (application, node, choice)));
             }
-            if let Some((container, Choice { role, .. })) = self.offer(ctx, node, true) {
+            if !taken.is_empty() && self.passes.draws.uniform() < COMMITS {
+                granted |= self.commit(ctx, &mut taken);
+            }
+        }
+        granted |= self.commit(ctx, &mut taken);
+        if granted || self.declined() > before {
+            self.pass_soon(ctx);
+        }
+    }
+    /// Grants what was taken, as far as it is asked for and there is room; returns whether anything was.
+    fn commit(&mut self, ctx: &mut Context, taken: &mut Vec<(ApplicationId, NodeId, Choice)>) -> bool {
+        let mut granted = false;
+        for (application, node, choice) in taken.drain(..) {
+            if self.accepts(ctx, application, node, &choice) {
                 granted = true;
-                if role == Role::Master {
+                let container = self.grant(ctx, application, node, &choice);
+                if choice.role == Role::Master {
                     self.start_master(ctx, container);
                 }
             }
         }
-        if granted || self.declined() > before {
-            self.pass_soon(ctx);
-        }
+        granted
     }
     /// Offers that applications have let pass.
     fn declined(&self) -> u64 {

@@ -40,7 +40,7 @@ use Of::{Daemon, Job};
 type Row = (&'static str, &'static str, Unit, Of);
 
 /// Properties with one key each.
-const ROWS: [Row; 38] = [
+const ROWS: [Row; 40] = [
     ("dfs.blocksize", "hdfs.block", Unit::Bytes, Job),
     ("dfs.replication", "hdfs.replication", Unit::Number, Job),
     ("dfs.client-write-packet-size", "hdfs.packet", Unit::Bytes, Job),
@@ -80,14 +80,30 @@ const ROWS: [Row; 38] = [
     ("yarn.nodemanager.resource.cpu-vcores", "mapreduce.node-vcores", Unit::Number, Daemon("8")),
     ("yarn.scheduler.minimum-allocation-mb", "mapreduce.minimum-allocation", Unit::Mebibytes, Daemon("1024")),
     ("yarn.scheduler.capacity.schedule-asynchronously.enable", "mapreduce.asynchronous", Unit::Switch, Daemon("false")),
+    (
+        "yarn.scheduler.capacity.per-node-heartbeat.maximum-container-assignments",
+        "mapreduce.containers-per-heartbeat",
+        Unit::Limit,
+        Daemon("100"),
+    ),
+    (
+        "yarn.scheduler.capacity.per-node-heartbeat.maximum-offswitch-assignments",
+        "mapreduce.off-switch-per-heartbeat",
+        Unit::Number,
+        Daemon("1"),
+    ),
     ("yarn.scheduler.capacity.node-locality-delay", "mapreduce.locality-delay", Unit::Number, Daemon("40")),
     ("mapred.fairscheduler.locality.delay", "mapreduce.locality-wait", Unit::Milliseconds, Daemon("4500")),
     ("mapreduce.tasktracker.map.tasks.maximum", "mapreduce.map-slots", Unit::Number, Daemon("2")),
     ("mapreduce.tasktracker.reduce.tasks.maximum", "mapreduce.reduce-slots", Unit::Number, Daemon("2")),
 ];
 
+/// Whether a heartbeat may be given more than one container.
+const MULTIPLE_ASSIGNMENTS: &str = "yarn.scheduler.capacity.per-node-heartbeat.multiple-assignments-enabled";
+
 /// Properties that become keys together with others, or have no key.
-const FURTHER: [&str; 16] = [
+const FURTHER: [&str; 17] = [
+    MULTIPLE_ASSIGNMENTS,
     "mapreduce.map.speculative",
     "mapreduce.reduce.speculative",
     "mapreduce.map.java.opts",
@@ -115,6 +131,9 @@ pub fn is_known(name: &str) -> bool {
 pub fn settings(properties: &Properties, said: Said) -> Result<Settings, SettingsError> {
     let mut settings = Settings::default();
     let reader = Reader(properties);
+    if let Some((false, property)) = reader.boolean(MULTIPLE_ASSIGNMENTS)? {
+        settings.keys.push(("mapreduce.containers-per-heartbeat", "1".to_owned(), property.written.clone()));
+    }
     for (name, key, unit, of) in ROWS {
         let Some((property, written)) = reader.get(name) else { continue };
         let is_unknown = match of {

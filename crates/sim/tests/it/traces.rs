@@ -66,7 +66,8 @@ fn a_priori_the_interval_has_every_job() {
             let (low, middle, high) = before.unwrap_or_else(run_now);
             known.push((scenario, (low, middle, high)));
             assert!((low..=high).contains(&theirs), "{run}: {low} to {high} s, recorded {theirs} s");
-            let widest = if run.contains("nocombine-10mbit") { 0.4 } else { 0.25 };
+            // Between the shares below lie 86 of 174 s, and the machine differs by 14 %.
+            let widest = if run.contains("nocombine-10mbit") { 0.6 } else { 0.25 };
             assert!(high - low < widest * middle, "{run}: {low} to {high} s around {middle} s");
             if run.contains("nocombine-10mbit") {
                 // At 10 Mbit/s the busiest worker's share takes 71 s (a reducer each) to 157 s (the largest two) beside

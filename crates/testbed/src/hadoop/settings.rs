@@ -233,8 +233,14 @@ fn capacity(scenario: &Scenario) -> Properties {
     let of = &scenario.mapreduce;
     properties.push(("yarn.scheduler.capacity.node-locality-delay", of.locality_delay.to_string()));
     properties.push(("yarn.scheduler.capacity.schedule-asynchronously.enable", of.asynchronous.to_string()));
-    // What the simulation gives to a heartbeat.
-    properties.push(("yarn.scheduler.capacity.per-node-heartbeat.maximum-container-assignments", "1".to_owned()));
+    let heartbeat = [
+        ("yarn.scheduler.capacity.per-node-heartbeat.maximum-container-assignments", of.containers_per_heartbeat),
+        ("yarn.scheduler.capacity.per-node-heartbeat.maximum-offswitch-assignments", Some(of.off_switch_per_heartbeat)),
+    ];
+    let said = |(name, most): (_, Option<u32>)| {
+        most.map(|most| (name, if most == 0 { "-1".to_owned() } else { most.to_string() }))
+    };
+    properties.extend(heartbeat.into_iter().filter_map(said));
     properties
 }
 
