@@ -13,7 +13,7 @@ use agenda::Agenda;
 use des::{Slab, define_index};
 use levels::Work;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::{BinaryHeap, HashMap};
 use std::ops::Range;
 
 define_index! {
@@ -27,7 +27,7 @@ define_index! {
 pub const WHOLE: u32 = 1 << 16;
 
 /// A link on a flow's way.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Hop {
     /// The link's number.
     pub link: u32,
@@ -85,29 +85,31 @@ struct Sum {
     taken: f64,
     /// No rate of these is above this.
     highest: f64,
+    /// As long as these are within what stands here, the link's level need not be computed: looked at for each flow
+    /// that another link holds.
+    least_taken: f64,
+    most_taken: f64,
+    most_highest: f64,
     /// The link's level is to be computed.
     dirty: bool,
     /// Its flows are ahead of others, who are to be told what they take.
     told_later: bool,
 }
 
-/// A class on a link: which passage it is, and where all of the class begin and how many there are. Of a class with one
-/// other passage also that one's link and weight: then nothing need be looked up elsewhere.
+/// A class on a link: which passage it is, and its weight. Of a class with one other passage also that one's link and
+/// weight: then nothing need be looked up elsewhere.
 #[derive(Clone, Copy, Debug)]
 struct Member {
     place: u32,
-    first: u32,
-    hops: u32,
+    class: u32,
+    /// The link of its only other passage; [`MANY`] where there are none or several.
     other: u32,
     weight: f64,
+    elsewhere: f64,
 }
 
-impl Member {
-    /// The passages of its class on other links.
-    fn elsewhere(self) -> impl Iterator<Item = usize> {
-        (self.first as usize..(self.first + self.hops) as usize).filter(move |place| *place != self.place as usize)
-    }
-}
+/// No link's number.
+const MANY: u32 = u32::MAX;
 
 #[derive(Debug)]
 struct Class {
@@ -145,7 +147,6 @@ impl Hot {
 /// A class on a link.
 #[derive(Clone, Copy, Debug)]
 struct Passage {
-    class: u32,
     link: u32,
     /// Where it stands among the classes that the link holds back, or among the others.
     position: u32,
@@ -188,7 +189,8 @@ pub struct Fluid {
     levels: Vec<f64>,
     classes: Slab<ClassIndex, Class>,
     hot: Vec<Hot>,
-    known: BTreeMap<(Box<[Hop]>, u64), ClassIndex>,
+    /// Classes by their paths, and by the bits of their caps. Only looked up, so that their order says nothing.
+    known: HashMap<Box<[Hop]>, Vec<(u64, ClassIndex)>>,
     /// Of all classes the links on their ways, and the weights of a flow there.
     passages: Vec<Passage>,
     weights: Vec<u32>,
@@ -215,7 +217,7 @@ impl Fluid {
             links,
             classes: Slab::new(),
             hot: Vec::new(),
-            known: BTreeMap::new(),
+            known: HashMap::new(),
             passages: Vec::new(),
             weights: Vec::new(),
             groups,
@@ -285,8 +287,7 @@ impl Fluid {
     /// Flows that take something of a link and are not ahead there, the way that classes came there.
     pub fn on(&self, link: u32) -> impl Iterator<Item = FluidId> {
         let link = &self.links[link as usize];
-        let classes = link.held.iter().chain(&link.others).map(|member| self.passages[member.place as usize].class);
-        classes.flat_map(move |class| {
+        link.held.iter().chain(&link.others).map(|member| member.class).flat_map(move |class| {
             let flows = self.classes.get(ClassIndex(class)).into_iter().flat_map(|class| class.flows.iter());
             // Those that were taken out are among them.
             flows.filter_map(move |Reverse((end, id))| {
@@ -337,14 +338,15 @@ impl Fluid {
     // === Classes and groups ===
 
     fn class(&mut self, path: &[Hop], cap: f64) -> ClassIndex {
-        if let Some(known) = self.known.get(&(path.into(), cap.to_bits())) {
+        let known = self.known.get(path).and_then(|known| known.iter().find(|(bits, _)| *bits == cap.to_bits()));
+        if let Some((_, known)) = known {
             return *known;
         }
         let (first_hop, hops) = (units::count(self.passages.len()), units::count(path.len()));
         let index = self.classes.insert(Class { offset: 0.0, head: None, flows: BinaryHeap::new() });
         for hop in path {
             let link = if hop.ahead { self.ahead(hop.link) } else { hop.link };
-            self.passages.push(Passage { class: index.0, link, position: 0, weight: 0.0 });
+            self.passages.push(Passage { link, position: 0, weight: 0.0 });
         }
         self.weights.extend(path.iter().map(|hop| hop.weight));
         // Classes are never taken out, so their numbers follow each other.
@@ -353,7 +355,7 @@ impl Fluid {
         if self.groups.len() <= own as usize {
             self.groups.resize_with(own as usize + 1, Group::default);
         }
-        self.known.insert((path.into(), cap.to_bits()), index);
+        self.known.entry(path.into()).or_default().push((cap.to_bits(), index));
         index
     }
 
@@ -380,22 +382,22 @@ impl Fluid {
                 self.give(link, rate, weight - before);
             }
             if begins {
-                let member =
-                    Member { place: place as u32, first: hot.first_hop, hops: hot.hops, other: 0, weight: 0.0 };
+                let member = Member { place: place as u32, class: index, other: MANY, weight, elsewhere: 0.0 };
                 self.put_on(member, false);
             }
         }
         for place in hot.places() {
-            let Passage { link, position, .. } = self.passages[place];
+            let Passage { link, position, weight, .. } = self.passages[place];
             let is_holder = hot.holder == 2 * link;
             if hot.count == 0 {
                 self.take_off(place as u32, is_holder);
-            } else if hot.hops == 2 {
-                let other = self.passages[2 * hot.first_hop as usize + 1 - place];
+            } else {
+                let other = (hot.hops == 2).then(|| self.passages[2 * hot.first_hop as usize + 1 - place]);
                 let link = &mut self.links[link as usize];
                 let list = if is_holder { &mut link.held } else { &mut link.others };
                 let member = &mut list[position as usize];
-                (member.other, member.weight) = (other.link, other.weight);
+                member.weight = weight;
+                (member.other, member.elsewhere) = other.map_or((MANY, 0.0), |other| (other.link, other.weight));
             }
             self.touch(link);
         }

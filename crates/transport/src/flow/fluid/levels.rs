@@ -9,7 +9,7 @@
 //! Feedback", MIT/LCS/TR-601, 1994, proves for switches that compute so, each by itself, that they come to the fair
 //! rates: those of the lowest level are right first, then the next.)
 
-use super::{ClassIndex, Fluid, Hot, LEAST, Mark, Member, Passage};
+use super::{ClassIndex, Fluid, Hot, LEAST, MANY, Mark, Member, Passage};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -73,6 +73,11 @@ impl Fluid {
         if holder % 2 == 0 { self.levels[holder as usize / 2] } else { cap }
     }
 
+    /// The passages of a class on other links.
+    fn elsewhere(&self, member: Member) -> impl Iterator<Item = usize> + use<> {
+        self.hot[member.class as usize].places().filter(move |place| *place != member.place as usize)
+    }
+
     /// Flows of a weight that a link does not hold get a rate; with a negative weight, had one.
     pub(super) fn give(&mut self, link: u32, rate: f64, weight: f64) {
         let sum = &mut self.sums[link as usize];
@@ -113,11 +118,30 @@ impl Fluid {
             && self.sums[number as usize].highest <= level.min(old) * (1.0 + self.precision)
     }
 
+    /// Notes within which sums [`Self::is_as_it_was`] would say so, as long as nothing else of a link changes.
+    fn note_bounds(&mut self, number: u32) {
+        let (old, part) = (self.levels[number as usize], self.precision);
+        let (link, sum) = (&self.links[number as usize], &mut self.sums[number as usize]);
+        // A link that holds nobody is full at its room.
+        let bounds = if old < f64::INFINITY {
+            let highest_level = old.min(link.lowest_cap) * (1.0 + part);
+            let lowest_level = old * (1.0 - part);
+            (link.room - link.open * highest_level, link.room - link.open * lowest_level, lowest_level * (1.0 + part))
+        } else {
+            (f64::NEG_INFINITY, link.room * (1.0 + part), f64::INFINITY)
+        };
+        (sum.least_taken, sum.most_taken, sum.most_highest) = bounds;
+    }
+
     /// Something of a link has changed: its level is computed anew if need be.
     pub(super) fn touch(&mut self, number: u32) {
         self.note_ahead(number);
         let level = self.levels[number as usize];
-        if self.sums[number as usize].dirty || self.is_as_it_was(number) {
+        if self.sums[number as usize].dirty {
+            return;
+        }
+        if self.is_as_it_was(number) {
+            self.note_bounds(number);
             return;
         }
         let likely = if level < f64::INFINITY {
@@ -189,6 +213,7 @@ impl Fluid {
             }
         }
         self.work.arrivals = arrivals;
+        self.note_bounds(number);
         self.note_ahead(number);
     }
 
@@ -208,7 +233,7 @@ impl Fluid {
             }
             let (mut lowest, mut position) = (f64::INFINITY, 0);
             while let Some(member) = self.links[number as usize].held.get(position).copied() {
-                let Passage { class, weight, .. } = self.passages[member.place as usize];
+                let Member { class, weight, .. } = member;
                 let cap = self.hot[class as usize].cap;
                 if cap >= level {
                     lowest = lowest.min(cap);
@@ -221,7 +246,7 @@ impl Fluid {
                 self.give(number, cap, weight);
                 self.hot[class as usize].holder = 2 * class + 1;
                 self.move_later(class);
-                for other in member.elsewhere() {
+                for other in self.elsewhere(member) {
                     let Passage { link, weight, .. } = self.passages[other];
                     self.give(link, old, -weight);
                     self.give(link, cap, weight);
@@ -239,10 +264,7 @@ impl Fluid {
     /// below finds where it reaches the capacity: it does not go too far, and each step leaves a piece behind.
     fn find_arrivals(&mut self, number: u32, arrivals: &mut Vec<(Member, f64)>) -> f64 {
         let link = &self.links[number as usize];
-        let rates = |member: &Member| {
-            let Passage { class, weight, .. } = self.passages[member.place as usize];
-            (self.held_to(class), weight)
-        };
+        let rates = |member: &Member| (self.held_to(member.class), member.weight);
         let mut level = self.level(number);
         loop {
             let above = level * (1.0 + self.precision);
@@ -273,14 +295,15 @@ impl Fluid {
 
     /// A link holds a class back from now on, which had another rate. Its own sums have been made.
     fn take_over(&mut self, member: Member, rate: f64, level: f64) {
-        let Passage { class, link: number, weight, .. } = self.passages[member.place as usize];
+        let Member { class, weight, .. } = member;
+        let number = self.passages[member.place as usize].link;
         let Hot { holder, cap, .. } = self.hot[class as usize];
         self.take_off(member.place, false);
         self.put_on(member, true);
         let link = &mut self.links[number as usize];
         link.open += weight;
         link.lowest_cap = link.lowest_cap.min(cap);
-        for other in member.elsewhere() {
+        for other in self.elsewhere(member) {
             let Passage { link, weight, .. } = self.passages[other];
             if holder == 2 * link {
                 let member = self.take_off(other as u32, true);
@@ -301,11 +324,11 @@ impl Fluid {
         let held = std::mem::take(&mut self.links[number as usize].held);
         let level = self.levels[number as usize];
         for member in &held {
-            if member.hops == 2 {
-                self.pass_to(member.other, level, change * member.weight);
+            if member.other != MANY {
+                self.pass_to(member.other, level, change * member.elsewhere);
                 continue;
             }
-            for other in member.elsewhere() {
+            for other in self.elsewhere(*member) {
                 let Passage { link, weight, .. } = self.passages[other];
                 self.pass_to(link, level, change * weight);
             }
@@ -318,7 +341,13 @@ impl Fluid {
         let sum = &mut self.sums[link as usize];
         sum.taken += change;
         sum.highest = if level > sum.highest { level } else { sum.highest };
-        if !sum.dirty {
+        if sum.dirty {
+            return;
+        }
+        let within = sum.taken >= sum.least_taken && sum.taken <= sum.most_taken && sum.highest <= sum.most_highest;
+        if within {
+            self.note_ahead(link);
+        } else {
             self.touch(link);
         }
     }
