@@ -5,7 +5,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { launch, open } from '../test/browser';
 import { walk } from '../test/field-sample';
-import { teraSort } from '../test/sample';
+import { teraSort } from '../test/sample-jobs';
 
 let browser: Browser;
 /** Median time from one frame of an empty page to the next, ms: the display's own pace. */

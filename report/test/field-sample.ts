@@ -1,7 +1,8 @@
 // A field of many nodes that go to random points, and frames between them: as much as a page has to hold.
 
 import { FATES, type Field, FRAME_KINDS, type ReportData } from '../src/data';
-import { random, teraSort } from './sample';
+import { random } from './sample-attempts';
+import { teraSort } from './sample-jobs';
 
 const SIDE = 300_000;
 

@@ -8,7 +8,7 @@ import { LIGHT } from '../src/palette';
 import { airWords, startingInstant, startingPace, startingTrail } from '../src/player';
 import { svg } from '../src/shapes';
 import { fileName } from '../src/still';
-import { wordCount } from './sample';
+import { wordCount } from './sample-jobs';
 
 /** East at 1 m/s for 10 s, a rest of 5 s, then north at 2 m/s for 5 s. */
 const walker: Station = {

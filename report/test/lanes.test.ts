@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { hit, layout, pack, pieces } from '../src/lanes';
-import { random, teraSort, wordCount } from './sample';
+import { random } from './sample-attempts';
+import { teraSort, wordCount } from './sample-jobs';
 
 test('an attempt takes the lowest lane that is free when it starts', () => {
   expect([...pack([0, 0, 5, 6, 10], [10, 5, 6, 20, 12])]).toEqual([0, 1, 1, 1, 0]);

@@ -7,7 +7,7 @@ import { parse, type ReportData } from '../src/data';
 import { DARK, LIGHT, type Palette } from '../src/palette';
 import { frames, launch, open, type Opened } from './browser';
 import { walk } from './field-sample';
-import { wordCount } from './sample';
+import { wordCount } from './sample-jobs';
 
 const SHOTS = new URL('../dist-test/', import.meta.url).pathname;
 

@@ -5,7 +5,8 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse, type ReportData } from '../src/data';
 import { frames, launch, open as openIn, type Opened, write } from './browser';
-import { spark, teraSort, traffic, wordCount } from './sample';
+import { teraSort, wordCount } from './sample-jobs';
+import { spark, traffic } from './sample-traffic';
 
 const SHOTS = new URL('../dist-test/', import.meta.url).pathname;
 

@@ -6,7 +6,8 @@ import { admits, describe as words } from '../src/attempts';
 import { amounts, axisUnit, busiest, cells, ofNode } from '../src/series';
 import { error } from '../src/errors';
 import { balance } from '../src/summary';
-import { traffic, wordCount } from './sample';
+import { wordCount } from './sample-jobs';
+import { traffic } from './sample-traffic';
 
 const plain = (text: string): string => text.replaceAll(/[\u00a0\u202f]/g, ' ');
 const chart = (over: Partial<Chart> = {}): Chart => ({

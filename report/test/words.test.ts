@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Segment } from '../src/data';
 import { advice, causeName, mediumOf, story, totals } from '../src/words';
 import { walk } from './field-sample';
-import { wordCount } from './sample';
+import { wordCount } from './sample-jobs';
 
 const plain = (text: string): string => text.replaceAll(/[\u00a0\u202f]/g, ' ');
 const stretch = (cause: Segment['cause'], start_s: number, end_s: number, where = ''): Segment => ({
