@@ -389,9 +389,13 @@ pub static PHASES: Metrics<Interval> = Metrics {
         figure("task_row", "The attempt's row in `tasks`, from 0.")
             .no_key()
             .count("number", |phase| phase.owner as u64),
-        figure("name", "`start`, `read`, `compute`, `spill`, `fetch`, `merge`, `reduce` or `write`.")
-            .column("phase")
-            .text(|phase| phase.phase.name().to_owned()),
+        figure(
+            "name",
+            "`start` (of its process), `read` (a map waits for input: what is read ahead while it computes is no \
+             phase), `compute`, `spill`, `fetch`, `merge`, `reduce` or `write` (what is left after the computation).",
+        )
+        .column("phase")
+        .text(|phase| phase.phase.name().to_owned()),
         figure("start_s", "When it began.").time(|phase| phase.start),
         figure("finish_s", "When it ended.").time(|phase| phase.finish),
     ],

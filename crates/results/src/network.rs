@@ -334,15 +334,7 @@ pub static LINKS: Metrics<Link> = Metrics {
         figure("bond", "The bond that it is a member of, else nothing.").no_key().text(|link| link.bond.clone()),
         figure("rate_bps", "Its rate; behind a token bucket the bucket's.").rate(|link| link.rate),
         figure("delay_s", "Its propagation delay.").no_key().time(|link| link.delay),
-        figure("utilisation", "The part of the run in which it transmitted.")
-            .path("used")
-            .rank(1)
-            .number("share", |link| link.used),
-        figure("carried", "The time that its bytes take at its rate, as a part of the run.")
-            .no_key()
-            .no_column()
-            .path("utilisation")
-            .number("share", carried),
+        figure("utilisation", "The part of the run in which it transmitted.").rank(1).number("share", |link| link.used),
         figure("packets", "Packets accepted by its transmitter.").count("packets", |link| link.packets),
         figure("bytes", "Bytes on the wire.").no_key().bytes(|link| link.bytes),
         figure("drops", "Packets that its queue dropped.").count("packets", |link| link.drops),
@@ -377,11 +369,6 @@ pub static LINKS: Metrics<Link> = Metrics {
             .series("share", |link| widened(&link.utilisation)),
     ],
 };
-
-fn carried(link: Row<'_, Link>) -> f64 {
-    let length = link.run.ended_at.as_secs_f64();
-    if length > 0.0 { link.rate.transmission_time(link.bytes).as_secs_f64() / length } else { 0.0 }
-}
 
 /// How long the queue of a link had a length; the row's owner is the link.
 pub static OCCUPANCY: Metrics<(u64, f64)> = Metrics {

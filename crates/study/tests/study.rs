@@ -280,7 +280,7 @@ fn an_unknown_metric_is_an_error_of_the_file() {
     for (metric, expected) in [
         ("series.flow.speed", "no figure is called `speed`: pushed, zero_windows, goodput, window, cpu"),
         ("series.flow", "a series is written series.TRAFFIC.goodput"),
-        ("link.worker-1 -> switch.speed", "no figure is called `speed`: rate_bps, delay_s, used, utilisation, packets"),
+        ("link.worker-1 -> switch.speed", "no figure is called `speed`: rate_bps, delay_s, utilisation, packets"),
         ("client.flow.speed", "no figure is called `speed`: connections, bytes, drops"),
         ("traffic.flow.goodput_bpss", "did you mean `goodput_bps`?"),
     ] {

@@ -92,7 +92,7 @@ pub enum Rule {
     ShortTasks,
     /// Reducers wait for map output on the network.
     Shuffle,
-    /// Reducers wait for the network to take their output.
+    /// Reducers, or tasks of Spark, wait for the network to take their output.
     Output,
     /// Retransmission timeouts of TCP.
     TcpTimeouts,

@@ -206,6 +206,26 @@ pub fn short_tasks(view: &JobView<'_>) -> Option<Finding> {
     let part = starting.as_secs_f64() / usual.as_secs_f64().max(1e-9);
     let first = view.maps.iter().map(|map| map.attempt.start).min()?;
     let cost = view.maps_done.saturating_sub(first).mul_f64(part.min(1.0));
+    let block = view.scenario.hdfs.block;
+    let read: u64 = view.maps.iter().map(|map| map.attempt.input.get()).sum();
+    let each = Bytes::new(read / view.maps.len().max(1) as u64);
+    let job = view.scenario.job.get(view.number as usize);
+    // A map has one file at most, whatever the size of blocks and splits.
+    let small_files = each > Bytes::ZERO && each.get() < block.get() / 2;
+    let splits_are_given = job.is_some_and(|job| !job.splits.is_empty());
+    let combined = "mapreduce.job.inputformat.class, mapreduce.input.fileinputformat.split.maxsize";
+    let (remedy, property, key) = match (small_files, view.is_yarn()) {
+        (true, _) if splits_are_given => ("Files joined, or several of them in a map", combined, "job.splits"),
+        (true, _) => ("Files joined, or several of them in a map", combined, "job.packing.kind"),
+        (false, true) => {
+            ("Larger splits", "mapreduce.input.fileinputformat.split.minsize, dfs.blocksize", "hdfs.block")
+        }
+        (false, false) => (
+            "Larger splits, or JVMs that run several maps",
+            "mapreduce.input.fileinputformat.split.minsize, dfs.blocksize, mapreduce.job.jvm.numtasks",
+            "hdfs.block, mapreduce.jvm-tasks",
+        ),
+    };
     let texts = Texts {
         summary: format!(
             "{} of {} each: {:.0} % of that is starting them.",
@@ -214,14 +234,15 @@ pub fn short_tasks(view: &JobView<'_>) -> Option<Finding> {
             part * 100.0
         ),
         evidence: format!(
-            "Start-up {} of {} in the mean; blocks of {}",
+            "Start-up {} of {} in the mean; {}, where blocks have {}",
             seconds(starting),
             seconds(usual),
-            crate::page::size(view.scenario.hdfs.block)
+            if each > Bytes::ZERO { format!("a map reads {each:.1}") } else { "maps read nothing".to_owned() },
+            crate::page::size(block)
         ),
-        advice: format!("Larger splits, or processes that are used again. At most about {} less.", seconds(cost)),
-        property: "mapreduce.input.fileinputformat.split.minsize, dfs.blocksize",
-        key: "hdfs.block",
+        advice: format!("{remedy}. At most about {} less.", seconds(cost)),
+        property,
+        key,
     };
     view.finding(Rule::ShortTasks, most, cost, texts)
 }

@@ -101,9 +101,10 @@ fn bytes_skew(view: &JobView<'_>, kind: TaskKind) -> Option<Finding> {
     };
     let texts = Texts {
         summary: format!(
-            "{} of {} {all} get {:.1} times the bytes of the others.",
+            "{} of {} {all} {} {:.1} times the bytes of the others.",
             upper.len(),
             tasks.len(),
+            if upper.len() == 1 { "gets" } else { "get" },
             groups.most / groups.least.max(1.0)
         ),
         evidence: format!(
@@ -128,6 +129,15 @@ fn bytes_skew(view: &JobView<'_>, kind: TaskKind) -> Option<Finding> {
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(0.0)
+}
+
+/// How many of a node's tasks were slow.
+fn slow_there_words(slow: usize, all: usize, one: &str) -> String {
+    match (slow, all) {
+        (1, 1) => format!("the only {one} there was slow"),
+        (1, all) => format!("1 of the {} there was slow", many(all, one)),
+        (slow, all) => format!("{slow} of the {} there were slow", many(all, one)),
+    }
 }
 
 /// Tasks with no more bytes than the others that take much longer, all on one node.
@@ -166,11 +176,11 @@ fn stragglers(view: &JobView<'_>, kind: TaskKind) -> Option<Finding> {
             format!("{} slows its {all} down: they take more than {OUTLIER} times the median.", view.node(node))
         },
         evidence: format!(
-            "{} worked {}, the median {one} {}; {on_node} of the {} there were slow, {} elsewhere",
+            "{} worked {}, the median {one} {}; {}, {} elsewhere",
             view.named(worst.row),
             seconds(worst.took),
             seconds(usual),
-            many(all_there, one),
+            slow_there_words(on_node, all_there, one),
             slow.len() - on_node
         ),
         advice: format!(
@@ -214,9 +224,13 @@ fn time_skew(view: &JobView<'_>, kind: TaskKind) -> Option<Finding> {
     let worst = worst(view, &upper)?;
     let (one, all) = words(kind);
     let texts = Texts {
-        summary: format!("{} of {} {all} take {:.1} times as long as the others.", upper.len(), tasks.len(), {
+        summary: format!(
+            "{} of {} {all} {} {:.1} times as long as the others.",
+            upper.len(),
+            tasks.len(),
+            if upper.len() == 1 { "takes" } else { "take" },
             groups.most / groups.least.max(1e-9)
-        }),
+        ),
         evidence: format!(
             "{} of {} in the mean, {} of {}; the longest on the path is {}, {}",
             many(tasks.len() - upper.len(), one),
@@ -247,7 +261,7 @@ fn time_skew(view: &JobView<'_>, kind: TaskKind) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use super::two_groups;
+    use super::{slow_there_words, two_groups};
 
     /// By hand: 1, 2, 3 and 30, 34 have the means 2 and 32, 15 times the lesser apart.
     #[test]
@@ -257,5 +271,13 @@ mod tests {
         assert_eq!(groups.upper, [1, 3]);
         assert!(two_groups(&[5.0, 5.0, 5.0], 1.0).is_none(), "equal values are one group");
         assert!(two_groups(&[], 1.0).is_none());
+    }
+
+    #[test]
+    fn one_task_is_no_plural() {
+        let said = [(1, 1), (1, 3), (2, 3)].map(|(slow, all)| slow_there_words(slow, all, "map"));
+        let expected =
+            ["the only map there was slow", "1 of the 3 maps there was slow", "2 of the 3 maps there were slow"];
+        assert_eq!(said, expected);
     }
 }

@@ -3,7 +3,7 @@
 use super::job::seconds;
 use super::{Finding, Rule, Severity};
 use crate::{RunResult, SparkApplication, SparkSegment, Waiting};
-use scenario::Scenario;
+use scenario::{Scenario, SparkPlace};
 use std::collections::BTreeMap;
 use units::{Bytes, Time, many};
 
@@ -23,13 +23,21 @@ struct View<'a> {
     scenario: &'a Scenario,
     /// Which resource each stretch of the path waited for.
     places: Vec<String>,
+    /// Time of the path in which each attempt on it waited for the network.
+    network: BTreeMap<usize, Time>,
     took: Time,
 }
 
 /// The causes of an application's length that cost enough of it.
 pub fn of_application(run: &RunResult, app: &SparkApplication, scenario: &Scenario) -> Vec<Finding> {
     let Some(took) = app.took() else { return Vec::new() };
-    let view = View { app, scenario, places: crate::page::places_of_spark(app, run), took };
+    let mut network: BTreeMap<usize, Time> = BTreeMap::new();
+    for segment in app.critical_path.iter().filter(|segment| segment.waiting.is_network()) {
+        if let Some(task) = segment.task {
+            *network.entry(task).or_default() += segment.length();
+        }
+    }
+    let view = View { app, scenario, places: crate::page::places_of_spark(app, run), network, took };
     let mut causes: BTreeMap<Rule, Vec<usize>> = BTreeMap::new();
     for (place, segment) in app.critical_path.iter().enumerate() {
         for rule in view.rules(segment) {
@@ -44,11 +52,17 @@ impl View<'_> {
     fn rules(&self, segment: &SparkSegment) -> Vec<Rule> {
         let task = segment.task.map(|row| &self.app.tasks[row]);
         let of_network = || {
-            let reads = |of: fn(&crate::SparkTask) -> Bytes| task.map_or(Bytes::ZERO, of);
-            let shuffle = reads(|task| task.shuffle_remote);
-            let input = reads(|task| task.input_remote + task.cached_remote);
-            // A task that reads both waits for what is more.
-            if shuffle > Bytes::ZERO && shuffle >= input {
+            let of = |of: fn(&crate::SparkTask) -> Bytes| task.map_or(Bytes::ZERO, of);
+            let shuffle = of(|task| task.shuffle_remote);
+            let input = of(|task| task.input_remote + task.cached_remote);
+            let output = if self.writes_to_hdfs(segment) { of(|task| task.output) } else { Bytes::ZERO };
+            // Of the waits only those for blocks of shuffles are known by themselves.
+            let waited = segment.task.and_then(|task| self.network.get(&task)).copied().unwrap_or_default();
+            let for_blocks = task.map_or(Time::ZERO, |task| task.fetch_wait);
+            // A task that does several of these waits for what is more.
+            if output > Bytes::ZERO && output >= input && for_blocks < waited / 2 {
+                Some(Rule::Output)
+            } else if shuffle > Bytes::ZERO && shuffle >= input {
                 Some(Rule::Shuffle)
             } else {
                 (input > Bytes::ZERO).then_some(Rule::Locality)
@@ -68,6 +82,13 @@ impl View<'_> {
         }
     }
 
+    /// Whether a stretch is of a stage whose files go to HDFS.
+    fn writes_to_hdfs(&self, segment: &SparkSegment) -> bool {
+        let stages = self.scenario.spark.as_ref().map(|spark| &spark.stage);
+        let stage = segment.stage.and_then(|stage| stages?.get(stage));
+        stage.is_some_and(|stage| stage.output_to == SparkPlace::Hdfs)
+    }
+
     fn cause(&self, rule: Rule) -> Cause {
         let wireless = self.scenario.network.topology == scenario::TopologyKind::Wifi;
         let rate = if wireless { "network.wifi.width, network.wifi.streams" } else { "network.rate" };
@@ -77,6 +98,12 @@ impl View<'_> {
                 "Less to shuffle (combine or filter before it, join by broadcast), or a faster link there",
                 "spark.reducer.maxSizeInFlight, spark.shuffle.compress",
                 rate,
+            ),
+            Rule::Output => (
+                "waited for the network to take what it wrote to HDFS",
+                "Fewer replicas, less to write (compressed), or a faster link there",
+                "dfs.replication, spark.hadoop.mapreduce.output.fileoutputformat.compress",
+                if wireless { "hdfs.replication, network.wifi.width" } else { "hdfs.replication, network.rate" },
             ),
             Rule::Locality => (
                 "waited for cores near to data, or for data from other nodes,",
@@ -175,6 +202,10 @@ impl View<'_> {
         let tasks = &self.app.tasks;
         match rule {
             Rule::Shuffle => Some(format!("{:.1} crossed the network in all shuffles", self.app.shuffle_remote())),
+            Rule::Output => {
+                let written: Bytes = tasks.iter().map(|task| task.output).sum();
+                Some(format!("{written:.1} written in all, before replication"))
+            }
             Rule::Locality => {
                 let far = tasks.iter().filter(|task| task.input_remote + task.cached_remote > Bytes::ZERO).count();
                 (far > 0).then(|| format!("{} read over the network", many(far, "attempt")))

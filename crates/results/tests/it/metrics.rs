@@ -42,7 +42,7 @@ fn waiting_of_many_tasks_together_is_told() {
     assert!(to_json(&result).contains("\"fetch_wait_s\": 25920000"), "{}", to_json(&result));
 }
 
-/// A link at 8 Mbit/s: 500 packets and 500,000 bytes in 2 s are a quarter of what it can carry.
+/// A link at 8 Mbit/s that transmitted in half of the run.
 fn run() -> RunResult {
     let link = Link {
         name: "worker-1 -> switch".to_owned(),
@@ -78,8 +78,8 @@ fn a_link_reads_the_same_by_key_and_by_path() {
     assert_eq!(by_path("queue_p50_packets"), Value::Count(0));
     assert_eq!(by_path("queue_p95_packets"), Value::Count(3));
     assert_eq!(by_path("queue_p99_packets"), Value::Count(7));
-    assert_eq!(by_path("utilisation"), Value::Number(0.25));
-    assert_eq!(by_path("used"), Value::Number(0.5));
+    assert_eq!(links[0].get("utilisation"), Some(&Value::Number(0.5)));
+    assert_eq!(by_path("utilisation"), Value::Number(0.5));
     assert_eq!(by_path("queue_series"), Value::List(vec![Value::Number(2.0), Value::Number(0.0)]));
     assert_eq!(links[0].get("queue_series"), None, "series stand in tables");
 }

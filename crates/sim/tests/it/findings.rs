@@ -246,7 +246,22 @@ fn blocks_on_one_node_are_read_over_the_network() {
 fn many_short_maps_are_mostly_their_start() {
     let result = tells(Rule::ShortTasks, &["hdfs.block=\"2 MiB\"", "job.input=\"256 MiB\""], &[]);
     // 128 maps: Dr. Elephant's second step of the number of tasks.
-    assert_eq!(found(&result, Rule::ShortTasks).expect("found").severity, Severity::Moderate);
+    let finding = found(&result, Rule::ShortTasks).expect("found");
+    assert_eq!((finding.severity, finding.key), (Severity::Moderate, "hdfs.block"));
+}
+
+/// 128 files of 2 MiB are 128 maps whatever the size of a block: what is advised are fewer maps, and comes true.
+#[test]
+fn small_files_are_not_to_have_larger_blocks() {
+    let files = ["job.workload=wordcount", "job.files=128", "job.input=\"256 MiB\""];
+    let small = run(&files);
+    let finding = found(&small, Rule::ShortTasks).expect("found");
+    assert!(finding.key.contains("job.packing.kind") && !finding.key.contains("hdfs.block"), "{finding:?}");
+    assert!(finding.evidence.contains("a map reads 2.1 MB, where blocks have 64 MiB"), "{}", finding.evidence);
+    let with = |more: &str| length(&run(&[&files[..], &[more]].concat()));
+    assert_eq!(with("hdfs.block=\"256 MiB\""), length(&small), "a block is no larger than its file");
+    let packed = "job.packing={ kind = \"combine\", split = \"16 MiB\" }";
+    assert!(with(packed) + finding.cost / 2 < length(&small), "{finding:?}");
 }
 
 #[test]

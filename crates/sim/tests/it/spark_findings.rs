@@ -69,6 +69,26 @@ fn a_shuffle_is_told_with_its_link() {
     assert!(finding.evidence.contains("30 MB crossed the network"), "{}", finding.evidence);
 }
 
+/// Each task of the second stage reads 0.75 MB of others, which takes 0.6 s at 10 Mbit/s, and writes 10 MB, of which a
+/// second replica takes 8 s on its way to another node; without it nothing is waited for but the blocks.
+#[test]
+fn output_is_not_taken_for_a_shuffle() {
+    let text = format!(
+        "{}[[spark.stage]]\nname = \"b\"\nparents = [\"a\"]\ntasks = 4\nwork = \"1 s\"\noutput = \"40 MB\"\n\
+         output-to = \"hdfs\"\n",
+        stage("tasks = 4\nwork = \"1 s\"\nshuffle-write = \"4 MB\"")
+    );
+    let with = |replicas: u32| run(&text, &["network.rate=10 Mbit/s", &format!("hdfs.replication={replicas}")]);
+    let (two, one) = (with(2), with(1));
+    let finding = tells(Rule::Output, &two, &one);
+    assert!(cost(&finding) > 8.0 && cost(&finding) < 20.0, "{finding:?}");
+    assert_eq!(finding.stage, Some(1));
+    assert!(finding.evidence.contains("40 MB written in all"), "{}", finding.evidence);
+    assert!(two.findings.iter().all(|finding| finding.rule != Rule::Shuffle), "{:#?}", two.findings);
+    let took = |result: &RunResult| spark(result).took().expect("an end").as_secs_f64();
+    assert!(took(&two) - took(&one) > 0.8 * cost(&finding), "what is said comes true: {} {}", took(&two), took(&one));
+}
+
 /// A task reads 100 MB of its node's disk and does nothing with them.
 #[test]
 fn disks_are_told() {
