@@ -123,7 +123,7 @@ pub(crate) fn run_result(
         let event = |at| Event { at, kind: "battery-empty".to_owned(), node: Some(node.node), link: None, detail };
         result.events.extend(node.empty.map(event));
     }
-    let unanswered = unanswered::events(&records, world, &result);
+    let unanswered = unanswered::events(&records, scenario, &result);
     result.events.extend(unanswered);
     result.events.sort_by_key(|event| event.at);
     result.stall = stall;

@@ -1,18 +1,26 @@
 //! Stations that got no answer from each other.
 
 use crate::air::station_name;
-use crate::world::World;
 use results::{Event, RunResult};
+use scenario::{RoutingKind, Scenario, TopologyKind, WifiMode};
 use std::collections::BTreeMap;
 use transport::FlowRecord;
 use units::Time;
 
 /// Pairs of stations between which connections were given up before they were made: an event each. Who was down at some
 /// time has an event of its own, which says why.
-pub(super) fn events(flows: &[FlowRecord], world: &World, result: &RunResult) -> Vec<Event> {
-    if world.air().is_none() {
+pub(super) fn events(flows: &[FlowRecord], scenario: &Scenario, result: &RunResult) -> Vec<Event> {
+    let network = &scenario.network;
+    let Some(wifi) = network.wifi.as_ref().filter(|_| network.topology == TopologyKind::Wifi) else {
         return Vec::new();
-    }
+    };
+    let would_connect = match (wifi.mode, wifi.routing) {
+        (WifiMode::Infrastructure, _) => "; more access points (network.wifi.access-point) or shorter ways",
+        (WifiMode::AdHoc, RoutingKind::None) => "; routing (network.wifi.routing), an access point or shorter ways",
+        (WifiMode::AdHoc, RoutingKind::Aodv | RoutingKind::Olsr) => {
+            ", although there is routing; stations between them, an access point or shorter ways"
+        }
+    };
     let down = |node: u32| {
         let kinds = ["node-down", "battery-empty"];
         result.events.iter().any(|event| event.node == Some(node) && kinds.contains(&event.kind.as_str()))
@@ -31,8 +39,7 @@ pub(super) fn events(flows: &[FlowRecord], world: &World, result: &RunResult) ->
         let (a, b) = (station_name(a as usize, nodes), station_name(b as usize, nodes));
         let tried = if count == 1 { "a connection was".to_owned() } else { format!("{count} connections were") };
         let detail = format!(
-            "{a} and {b} do not reach each other: {tried} given up that got no answer; routing \
-             (network.wifi.routing), an access point or shorter ways would connect them"
+            "{a} and {b} do not reach each other: {tried} given up that got no answer{would_connect} would connect them"
         );
         Event { at, kind: "no-answer".to_owned(), node: None, link: None, detail }
     };

@@ -408,15 +408,16 @@ fn a_budget_leaves_packets_where_the_host_sees_them() {
 }
 
 /// Two workers 160 m apart, of which a radio reaches 100, and the master in the middle: between the workers no pipeline of
-/// HDFS is made and the job does not get on, which the run says, and which routes by way of the master mend.
+/// HDFS is made and the job does not get on, which the run says, and which routes by way of the master mend. Where the
+/// master is out of reach, too, there is no way that routing could find.
 #[test]
 fn stations_out_of_reach_are_named() {
-    let unanswered = |routing: &str| {
+    let unanswered = |routing: &str, range: &str| {
         let result = run(&format!(
             r#"
             cluster = {{ workers = 2 }}
             hdfs = {{ replication = 2 }}
-            network = {{ topology = "wifi", wifi = {{ standard = "a", rate-control = "fixed", rate = "6 Mbit/s", range = "100 m", routing = "{routing}" }} }}
+            network = {{ topology = "wifi", wifi = {{ standard = "a", rate-control = "fixed", rate = "6 Mbit/s", range = "{range}", routing = "{routing}" }} }}
             job = {{ workload = "wordcount", input = "1 MB" }}
             [mobility]
             area = ["200 m", "10 m"]
@@ -426,10 +427,15 @@ fn stations_out_of_reach_are_named() {
         let unanswered = result.events.into_iter().filter(|event| event.kind == "no-answer");
         (result.jobs[0].state, unanswered.map(|event| event.detail).collect::<Vec<String>>())
     };
-    let (state, apart) = unanswered("none");
+    let (state, apart) = unanswered("none", "100 m");
     assert_ne!(state, JobState::Succeeded);
     assert!(apart.len() == 1 && apart[0].starts_with("worker-1 and worker-2 do not reach each other: "), "{apart:?}");
-    assert_eq!(unanswered("aodv"), (JobState::Succeeded, Vec::new()));
+    assert!(apart[0].ends_with("; routing (network.wifi.routing), an access point or shorter ways would connect them"));
+    assert_eq!(unanswered("aodv", "100 m"), (JobState::Succeeded, Vec::new()));
+    let (state, apart) = unanswered("aodv", "60 m");
+    assert_ne!(state, JobState::Succeeded);
+    assert!(apart.iter().any(|text| text.contains("although there is routing; stations between them")), "{apart:?}");
+    assert!(apart.iter().all(|text| !text.contains("network.wifi.routing")), "{apart:?}");
 }
 
 /// Of the time for which a reducer waits for its fetches, those need what their bytes take at 54 Mbit/s: with 5 % of
