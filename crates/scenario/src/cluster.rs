@@ -37,7 +37,8 @@ section! {
     pub struct Group {
         /// Workers in the group.
         count: u32 = 1, 1..=100_000;
-        /// The workers' hardware: a preset's name, or a table as `[node]`. Left out: as `[node]`.
+        /// The workers' hardware: a preset's name, or a table as `[node]`, which says its own `preset`. Left out: as
+        /// `[node]`.
         node: Option<Node> = None;
         /// The workers' rack, from 1. Left out: workers fill the racks of the topology in equal consecutive runs.
         rack: Option<u32> = None, 1..=10_000;

@@ -66,6 +66,7 @@ pub(super) fn warn(scenario: &Scenario, tree: &Tree, warnings: &mut Problems) {
     check.long_repairs();
     check.late_faults();
     check.jvm_reuse();
+    check.hardware_of_another_preset();
     for (i, job) in scenario.job.iter().enumerate() {
         let section = format!("job.{i}");
         check.compression(&section, job);
@@ -332,6 +333,22 @@ impl Check<'_> {
         if self.scenario.mapreduce.jvm_tasks != 1 && self.scenario.cluster.generation == Generation::Yarn {
             let message = "it has no effect: a container's JVM runs one task";
             self.says("mapreduce.jvm-tasks", message, "`cluster.generation = \"hadoop1\"`, or `mapreduce.uber`");
+        }
+    }
+
+    /// A group's or the master's hardware that names no preset is that of the default one, whatever `[node]` says.
+    fn hardware_of_another_preset(&mut self) {
+        let of_nodes = &self.scenario.node;
+        if *of_nodes == Node::default() {
+            return;
+        }
+        for (path, node) in self.scenario.described().into_iter().filter(|(path, _)| path != "node") {
+            let is_table = self.tree.get(&path).is_some_and(|tree| matches!(tree.value, Value::Table(_)));
+            if is_table && self.tree.get(&format!("{path}.preset")).is_none() {
+                let message = format!("what it leaves out is as `{}` has it, not as `[node]`", node.preset.word());
+                let help = format!("`preset = \"{}\"`, and what else of `[node]` is meant", of_nodes.preset.word());
+                self.says(&path, message, help);
+            }
         }
     }
 

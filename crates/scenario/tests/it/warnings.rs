@@ -59,6 +59,12 @@ fn what_goes_against_expectation_is_said_with_its_place() {
         ("[network]\ncore = { loss = 0.1 }\n[job]", "2:8", "only topologies with links between switches"),
         ("[hdfs]\nrepair = \"1 h\"\n[job]", "2:10", "no disk has a `failure-rate`"),
         (
+            "[node]\npreset = \"xeon-2009\"\n[[cluster.group]]\ncount = 3\nnode = { speed = 0.1 }\n[job]",
+            "5:8",
+            "what it leaves out is as `epyc-vm` has it, not as `[node]`",
+        ),
+        ("[node]\ncores = 8\n[cluster.master]\ncores = 4\n[job]", "3:1", "what else of `[node]` is meant"),
+        (
             "[node]\ndisk = { failure-rate = 0.01 }\n[power]\nfailing-rate = 0.1\n[job]",
             "4:16",
             "no disk has such a `failure-rate`",
@@ -70,8 +76,8 @@ fn what_goes_against_expectation_is_said_with_its_place() {
         ),
         (
             "[node]\ndisk = { failure-rate = 0.01 }\n[[cluster.group]]\ncount = 4\n\
-             node.disk = { array = { level = \"raid-5\", replace = \"1 h\" } }\n[job]",
-            "5:53",
+             node.preset = \"epyc-vm\"\nnode.disk = { array = { level = \"raid-5\", replace = \"1 h\" } }\n[job]",
+            "6:53",
             "the array's disks have no `failure-rate`",
         ),
         (
