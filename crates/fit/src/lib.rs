@@ -20,5 +20,5 @@ pub use errors::{Checked, Errors, Noise, Reach, check, leave_out, noise, reach, 
 pub use linear::Matrix;
 pub use model::{Extra, Predicted, Profile, Question, Rates, size};
 pub use nnls::nnls;
-pub use observation::{Links, Observation, Site, Stages, Unfit, Volumes};
+pub use observation::{Hardware, Links, Observation, Site, Stages, Unfit, Volumes};
 pub use terms::{STAGES, Stage, TERMS, Term, row};

@@ -28,9 +28,52 @@ pub struct Site {
     pub task_cpu: f64,
     /// Part of the maps that must be done before reducers start.
     pub slowstart: f64,
+    /// The kinds of machine that its workers are.
+    pub hardware: Vec<Hardware>,
+}
+
+/// A worker's machine, as far as rates are those of one kind of machine.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hardware {
+    /// Its cores.
+    pub cores: u32,
+    /// Cores of the physical machine, where workers share one.
+    pub shared: Option<u32>,
+    /// Its cores' speed, 1 being that to which costs refer.
+    pub speed: f64,
+    /// Its disks.
+    pub disks: usize,
+    /// Bytes per second that a disk reads and writes.
+    pub disk: [f64; 2],
+}
+
+impl Hardware {
+    /// Each kind once, in the order of the workers.
+    fn of(scenario: &Scenario) -> Vec<Self> {
+        let mut kinds = Vec::new();
+        for (node, machine) in scenario.nodes().iter().skip(1).zip(sim::machines(scenario)) {
+            let kind = Self {
+                cores: node.hardware.cores,
+                shared: scenario.cluster.host.as_ref().filter(|_| node.host.is_some()).map(|host| host.cores),
+                speed: machine.speed,
+                disks: node.disks.len(),
+                disk: [machine.read, machine.write],
+            };
+            if !kinds.contains(&kind) {
+                kinds.push(kind);
+            }
+        }
+        kinds
+    }
 }
 
 impl Site {
+    /// Whether its workers are machines of the same kinds.
+    pub fn is_like(&self, other: &Self) -> bool {
+        let within = |these: &[Hardware], those: &[Hardware]| these.iter().all(|kind| those.contains(kind));
+        within(&self.hardware, &other.hardware) && within(&other.hardware, &self.hardware)
+    }
+
     /// Of a scenario that describes the cluster.
     pub fn of(scenario: &Scenario) -> Self {
         let config = sim::hadoop_config(scenario);
@@ -50,6 +93,7 @@ impl Site {
             start_cpu: scenario.mapreduce.jvm_start.as_secs_f64(),
             task_cpu: scenario.mapreduce.task_overhead.as_secs_f64(),
             slowstart: scenario.mapreduce.slowstart,
+            hardware: Hardware::of(scenario),
         }
     }
 }

@@ -117,7 +117,7 @@ pub struct Proposal {
 /// Fits rates to histories, checks them, predicts, proposes.
 pub fn fit(words: &Fit) -> Result<(), Failure> {
     let mut seen = Seen::default();
-    let loaded = load(&words.histories, words.cluster.as_deref(), &mut seen)?;
+    let loaded = load(&words.histories, words.cluster.as_deref(), None, &mut seen)?;
     let all: Vec<&Observation> = loaded.runs.iter().collect();
     let rates = Rates::of(&all);
     let names = jobs(&all);
@@ -156,7 +156,7 @@ pub fn fit(words: &Fit) -> Result<(), Failure> {
     let grid = grid(words, &all, &loaded.cluster);
     let (mut against, mut against_left_out) = (Vec::new(), Vec::new());
     if !words.against.is_empty() {
-        let mut unseen = load(&words.against, words.cluster.as_deref(), &mut seen)?;
+        let mut unseen = load(&words.against, words.cluster.as_deref(), all.first().map(|run| &run.site), &mut seen)?;
         named_alike(&mut unseen.runs, &names);
         let (known, unknown): (Vec<&Observation>, Vec<&Observation>) =
             unseen.runs.iter().partition(|run| names.contains(&run.job));

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::interrupt::STOP;
-use ::fit::{Observation, Site, Unfit};
+use ::fit::{Hardware, Observation, Site, Unfit};
 use runs::{Change, Error, Found, Inputs, Which};
 use scenario::problem::Problems;
 use scenario::tree::{Tree, Value};
@@ -10,6 +10,7 @@ use scenario::{Generation, Scenario};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::path::{Path, PathBuf};
+use units::many;
 
 /// Histories as observations.
 pub struct Loaded {
@@ -69,11 +70,17 @@ impl About {
 pub type Seen = BTreeMap<(String, i64), PathBuf>;
 
 /// Reads histories with their clusters. A job that was `seen` is left out: a copy of a run is no repetition of it.
-pub fn load(paths: &[PathBuf], cluster: Option<&Path>, seen: &mut Seen) -> Result<Loaded, Failure> {
+/// So is one of a cluster of other machines than `like`, or than most have where there is none.
+pub fn load(
+    paths: &[PathBuf],
+    cluster: Option<&Path>,
+    like: Option<&Site>,
+    seen: &mut Seen,
+) -> Result<Loaded, Failure> {
     let inputs = Inputs::new(&STOP);
     let found = inputs.jobs(paths, Which::All)?;
     let mut known: BTreeMap<(PathBuf, Option<String>), Scenario> = BTreeMap::new();
-    let (mut runs, mut left_out, mut any) = (Vec::new(), Vec::new(), None);
+    let (mut runs, mut left_out) = (Vec::new(), Vec::new());
     for Found { job, file, configuration, .. } in &found {
         STOP.look()?;
         let of_several = found.iter().filter(|other| other.file == *file).count() > 1;
@@ -105,7 +112,6 @@ pub fn load(paths: &[PathBuf], cluster: Option<&Path>, seen: &mut Seen) -> Resul
             known.insert(key.clone(), inputs.scenario(&of, &change)?.0);
         }
         let Some(scenario) = known.get(&key) else { continue };
-        any.get_or_insert_with(|| scenario.clone());
         let properties = configuration.as_ref().map(|(_, properties)| properties);
         let configured =
             |name: &str| properties.and_then(|properties| properties.get(name)).or_else(|| about.property(name));
@@ -125,18 +131,52 @@ pub fn load(paths: &[PathBuf], cluster: Option<&Path>, seen: &mut Seen) -> Resul
             continue;
         }
         match Observation::of(&named, &title, job, Site::of(scenario), &configured) {
-            Ok(run) => runs.push(run),
+            Ok(run) => runs.push((run, key)),
             Err(why) => left_out.push((named, Unfit::to_string(&why))),
         }
     }
+    let sites: Vec<&Site> = runs.iter().map(|(run, _): &(Observation, _)| &run.site).collect();
+    if let Some(like) = like.cloned().or_else(|| usual(&sites)) {
+        runs.retain(|(run, _)| {
+            let is_like = run.site.is_like(&like);
+            if !is_like {
+                let (own, others) = (machines(&run.site), machines(&like));
+                let why =
+                    format!("its cluster has other machines ({own}) than the others ({others}): fit it by itself");
+                left_out.push((run.name.clone(), why));
+            }
+            is_like
+        });
+    }
+    let cluster = runs.first().and_then(|(_, key)| known.remove(key));
+    let mut runs: Vec<Observation> = runs.into_iter().map(|(run, _)| run).collect();
     shorten(&mut runs);
-    let Some(cluster) = any.filter(|_| !runs.is_empty()) else {
+    let Some(cluster) = cluster else {
         let (file, why) = left_out.first().cloned().unwrap_or_default();
         let others = left_out.len().saturating_sub(1);
         let others = if others > 0 { format!(" ({others} more are left out, too)") } else { String::new() };
         return Err(Error::Input(format!("no history is left: {file}: {why}{others}")).into());
     };
     Ok(Loaded { runs, left_out, cluster })
+}
+
+/// The site of which most others have the same kinds of machine; of several the first.
+fn usual(sites: &[&Site]) -> Option<Site> {
+    let alike = |site: &Site| sites.iter().filter(|other| site.is_like(other)).count();
+    let most = sites.iter().map(|site| alike(site)).max()?;
+    sites.iter().find(|site| alike(site) == most).map(|site| (*site).clone())
+}
+
+/// The workers' machines in words.
+fn machines(site: &Site) -> String {
+    let words = |kind: &Hardware| {
+        let shared = kind.shared.map(|cores| format!(" of a machine with {cores}")).unwrap_or_default();
+        let speed = if kind.speed == 1.0 { String::new() } else { format!(" of speed {}", kind.speed) };
+        let [read, write] = kind.disk.map(|rate| rate / 1e6);
+        let (cores, disks) = (many(kind.cores, "core"), many(kind.disks as u64, "disk"));
+        format!("{cores}{shared}{speed}, {disks} of {read:.0} and {write:.0} MB/s")
+    };
+    site.hardware.iter().map(words).collect::<Vec<_>>().join("; ")
 }
 
 /// A run of one job needs not say the job's own name, which may have a version in it.

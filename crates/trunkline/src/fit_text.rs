@@ -6,12 +6,12 @@ use crate::screen::Screen;
 use crate::table::Table;
 use ::fit::{Checked, Errors, Stage};
 use std::fmt::Write;
-use units::{BitRate, Bytes, whole};
+use units::{BitRate, Bytes, many, whole};
 
 /// Rates, errors, predictions, proposals.
 pub fn of(report: &Report, screen: &Screen) -> String {
     let mut text = String::new();
-    heading(&mut text, screen, &format!("{} of {}", several(report.runs, "run"), several(report.jobs.len(), "job")));
+    heading(&mut text, screen, &format!("{} of {}", many(report.runs, "run"), many(report.jobs.len(), "job")));
     let mut table = Table::new(["job", "runs", "sizes", "payload rates", "CPU s/GB"]);
     for job in &report.jobs {
         table.row([
@@ -62,7 +62,7 @@ pub fn of(report: &Report, screen: &Screen) -> String {
         Some(noise) => format!(
             "repetitions differ by {:.1} % (standard deviation, {} of freedom): no prediction is better",
             100.0 * noise.part,
-            several(noise.degrees, "degree")
+            many(noise.degrees, "degree")
         ),
         None => "no run is repeated: what repetitions differ by is not known".to_owned(),
     };
@@ -79,7 +79,7 @@ pub fn of(report: &Report, screen: &Screen) -> String {
         if let (Some(before), Some(placed)) = (of(Checked::error), of(Checked::placed_error)) {
             let sentence = format!(
                 "{}: {:.1} % off in the median, {:.1} % by whoever knows where their tasks ran",
-                several(before.count, "run"),
+                many(before.count, "run"),
                 100.0 * before.median,
                 100.0 * placed.median
             );
@@ -136,10 +136,6 @@ pub fn of(report: &Report, screen: &Screen) -> String {
 
 /// Of all seconds: what takes less, and is expected to be something, is what is expected.
 const LITTLE: f64 = 0.0005;
-
-fn several(count: usize, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
-}
 
 fn left_out(text: &mut String, screen: &Screen, those: &[(String, String)]) {
     for (file, why) in those {

@@ -143,3 +143,32 @@ fn histories_of_other_clusters_are_left_out() {
         assert!(said(&output).contains(&format!("no history is left: grep.jhist.gz: {says}")), "{}", said(&output));
     }
 }
+
+/// Rates are those of one kind of machine: a history from machines of another speed is left out of a fit, and of what it
+/// is tried on, whichever file is named first. More workers of the same kind are no other machines.
+#[test]
+fn histories_of_other_machines_are_left_out() {
+    let scratch = Scratch::new("fit-machines");
+    let matrix = traces().join("matrix/unshaped");
+    let text = fs::read_to_string(matrix.join("cluster.toml")).expect("a cluster");
+    for (folder, history, old, new) in [
+        ("a", "grep-64MB.1.jhist.gz", "speed = 1.0", "speed = 2.0"),
+        ("b", "terasort-64MB.jhist.gz", "workers = 4", "workers = 5"),
+        ("c", "terasort-64MB-2.jhist.gz", "[node]", "[node]"),
+    ] {
+        assert!(text.contains(old), "{old}");
+        fs::create_dir(scratch.0.join(folder)).expect("made");
+        fs::write(scratch.0.join(folder).join("cluster.toml"), text.replacen(old, new, 1)).expect("written");
+        fs::copy(matrix.join(history), scratch.0.join(folder).join("job.jhist.gz")).expect("copied");
+    }
+    let output = scratch.trunkline(&["fit", "a", "b", "c"]);
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    let shown = printed(&output);
+    assert!(shown.starts_with("2 runs of 1 job\n"), "{shown}");
+    let plain = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(plain.contains("left out: a/job.jhist.gz: its cluster has other machines ("), "{shown}");
+    assert!(plain.contains("of speed 2, "), "{shown}");
+    let output = scratch.trunkline(&["fit", "b", "c", "--against", "a"]);
+    assert_eq!(code(&output), 2, "{}", printed(&output));
+    assert!(said(&output).contains("a/job.jhist.gz: its cluster has other machines ("), "{}", said(&output));
+}
