@@ -71,6 +71,7 @@ mod testbed_spark_predict;
 mod testbed_star;
 #[cfg(feature = "testbed")]
 mod testbed_study;
+mod words;
 
 use args::{Arguments, Command};
 use clap::CommandFactory;

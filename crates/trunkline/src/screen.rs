@@ -1,5 +1,6 @@
 //! Where text is shown: how wide it is, and whether it has colours.
 
+use crate::words::words;
 use anstyle::{AnsiColor, Style};
 use std::io::{self, IsTerminal};
 
@@ -65,7 +66,7 @@ impl Screen {
     /// The text in lines of at most this width, the first after `indent` blanks, the others after two more.
     pub fn wrapped(&self, text: &str, indent: usize) -> String {
         let (mut lines, mut line, mut blanks) = (Vec::new(), String::new(), indent);
-        for word in text.split_whitespace() {
+        for word in words(text) {
             if !line.is_empty() && blanks + line.chars().count() + 1 + word.chars().count() > self.width {
                 lines.push(format!("{}{line}", " ".repeat(blanks)));
                 line.clear();
@@ -107,6 +108,7 @@ mod tests {
         let screen = Screen { width: 20, colour: false };
         assert_eq!(screen.wrapped("one two three four five six", 2), "  one two three four\n    five six");
         assert_eq!(screen.wrapped("", 0), "");
+        assert_eq!(screen.wrapped("it has saved of it 0.00 %", 0), "it has saved of it\n  0.00 %");
     }
 
     #[test]

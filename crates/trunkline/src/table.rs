@@ -1,8 +1,8 @@
 //! Tables that fit the screen.
 
 use crate::screen::Screen;
-use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, presets};
-use units::{BitRate, Bytes, Power, Time};
+use crate::words::{pieces, words};
+use comfy_table::{CellAlignment, ContentArrangement, presets};
 
 /// The first column, which has names, is not made narrower than this before others are left out.
 const NARROWEST_NAME: usize = 24;
@@ -63,30 +63,32 @@ impl Table {
             columns.retain(|column| column != next);
         }
         let mut table = comfy_table::Table::new();
-        table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
-        table.set_width(room.try_into().unwrap_or(u16::MAX));
-        table.set_header(columns.iter().map(|column| &self.heads[*column]));
-        let others = columns.iter().skip(1).map(|column| self.width(*column) + GAP).sum::<usize>();
-        let for_names = if self.figures { room.saturating_sub(others).max(1) } else { usize::MAX };
+        table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
+        let widths = if self.figures { self.beside_figures(&columns, room) } else { self.beside_texts(&columns, room) };
+        let cells = |row: &[String]| -> Vec<String> {
+            let cell = |(column, width): (&usize, &usize)| {
+                let text = row.get(*column).map_or("", String::as_str);
+                if *width < text.chars().count() { broken(text, *width) } else { text.to_owned() }
+            };
+            columns.iter().zip(&widths).map(cell).collect()
+        };
+        let heads = cells(&self.heads);
+        let lines_of_heads = heads.iter().map(|head| head.lines().count()).max().unwrap_or(0);
+        table.set_header(heads);
         for row in &self.rows {
-            let cell = |column: &usize| row.get(*column).cloned().unwrap_or_default();
-            let name = columns.first().map(|first| broken(&cell(first), for_names));
-            table.add_row(name.into_iter().chain(columns.iter().skip(1).map(cell)));
+            table.add_row(cells(row));
         }
         for (place, column) in table.column_iter_mut().enumerate() {
             column.set_padding((if place == 0 { 0 } else { GAP as u16 }, 0));
-            if place > 0 && self.figures {
-                column.set_constraint(ColumnConstraint::ContentWidth);
-                if self.bars != Some(columns[place]) {
-                    column.set_cell_alignment(CellAlignment::Right);
-                }
+            if place > 0 && self.figures && self.bars != Some(columns[place]) {
+                column.set_cell_alignment(CellAlignment::Right);
             }
         }
         let blanks = " ".repeat(self.indent);
         let mut text = String::new();
         for (number, line) in table.trim_fmt().lines().enumerate() {
             text.push_str(&blanks);
-            text.push_str(&if number == 0 { screen.heading(line) } else { line.to_owned() });
+            text.push_str(&if number < lines_of_heads { screen.heading(line) } else { line.to_owned() });
             text.push('\n');
         }
         let left_out = (0..self.heads.len()).filter(|column| !columns.contains(column));
@@ -97,6 +99,37 @@ impl Table {
             text.push('\n');
         }
         text
+    }
+
+    /// The widths of names and the figures beside them: of these alone names are broken.
+    fn beside_figures(&self, columns: &[usize], room: usize) -> Vec<usize> {
+        let mut widths: Vec<usize> = columns.iter().map(|column| self.width(*column)).collect();
+        let others = widths.iter().skip(1).map(|width| width + GAP).sum::<usize>();
+        if let Some(names) = widths.first_mut() {
+            *names = (*names).min(room.saturating_sub(others).max(1));
+        }
+        widths
+    }
+
+    /// The widths of columns of texts: the widest gives way, down to its longest word, and only then words are broken.
+    fn beside_texts(&self, columns: &[usize], room: usize) -> Vec<usize> {
+        let longest = |column: &usize, parts: fn(&str) -> usize| {
+            let cells = self.rows.iter().filter_map(|row| row.get(*column)).map(|cell| parts(cell));
+            cells.chain([self.heads[*column].chars().count()]).max().unwrap_or(0)
+        };
+        let word = |text: &str| words(text).iter().map(|word| word.chars().count()).max().unwrap_or(0);
+        let piece =
+            |text: &str| words(text).into_iter().flat_map(pieces).map(|part| part.chars().count()).max().unwrap_or(0);
+        let mut widths: Vec<usize> = columns.iter().map(|column| self.width(*column)).collect();
+        for least in [word as fn(&str) -> usize, piece] {
+            let least: Vec<usize> = columns.iter().map(|column| longest(column, least)).collect();
+            while widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1) > room {
+                let may_give = (0..widths.len()).filter(|place| widths[*place] > least[*place]);
+                let Some(widest) = may_give.max_by_key(|place| widths[*place]) else { break };
+                widths[widest] -= 1;
+            }
+        }
+        widths
     }
 
     /// Columns of the screen that these columns need.
@@ -112,46 +145,25 @@ impl Table {
     }
 }
 
-/// A name in lines of at most so many characters where that is possible, broken after blanks, but not between a number
-/// and its unit; within a word, after dashes and slashes, only if it is longer than a line.
+/// A name in lines of at most so many characters where that is possible, broken between words; within a word, after
+/// dashes, dots and slashes, only if it is longer than a line.
 fn broken(name: &str, width: usize) -> String {
-    let (mut lines, mut line) = (Vec::new(), String::new());
-    let fits = |word: &&str| word.trim_end().chars().count() <= width;
-    let mut words: Vec<&str> = Vec::new();
-    let mut start = 0;
-    for (blank, _) in name.match_indices(' ') {
-        let next = name[blank + 1..].split(' ').next().unwrap_or_default();
-        if !is_figure(&name[start..blank], next) {
-            words.push(&name[start..=blank]);
-            start = blank + 1;
+    let (mut lines, mut line) = (Vec::new(), " ".repeat(name.len() - name.trim_start().len()));
+    for word in words(name) {
+        let fits = word.chars().count() <= width;
+        let parts: Vec<&str> = if fits { vec![word] } else { pieces(word).collect() };
+        for (number, part) in parts.into_iter().enumerate() {
+            let blank = if number == 0 && !line.trim_start().is_empty() { " " } else { "" };
+            if !line.trim_start().is_empty() && line.chars().count() + blank.len() + part.chars().count() > width {
+                lines.push(std::mem::take(&mut line));
+            } else {
+                line.push_str(blank);
+            }
+            line.push_str(part);
         }
-    }
-    words.push(&name[start..]);
-    let parts = words.into_iter().flat_map(|word| {
-        let within: &[char] = if fits(&word) { &[] } else { &['-', '/', '_', '.'] };
-        word.split_inclusive(within)
-    });
-    for part in parts {
-        if !line.is_empty() && line.chars().count() + part.trim_end().chars().count() > width {
-            lines.push(line.trim_end().to_owned());
-            line.clear();
-        }
-        line.push_str(part);
     }
     lines.push(line);
     lines.join("\n")
-}
-
-/// Whether two words are a number and its unit, brackets and commas aside.
-fn is_figure(number: &str, unit: &str) -> bool {
-    let mark = |c: char| "(),;:".contains(c);
-    let figure = format!("1 {}", unit.trim_end_matches(mark));
-    let is_unit = figure.parse::<Time>().is_ok()
-        || figure.parse::<Bytes>().is_ok()
-        || figure.parse::<BitRate>().is_ok()
-        || figure.parse::<Power>().is_ok()
-        || ["1 packets", "1 %"].contains(&figure.as_str());
-    is_unit && number.trim_start_matches(mark).parse::<f64>().is_ok()
 }
 
 #[cfg(test)]
@@ -185,6 +197,22 @@ mod tests {
         assert_eq!(broken("short", 8), "short");
         assert_eq!(broken("links (100 Mbit/s)", 16), "links\n(100 Mbit/s)");
         assert_eq!(broken("to all: 10 s of it", 9), "to all:\n10 s of\nit");
+        assert_eq!(broken("  one two", 6), "  one\ntwo");
+    }
+
+    /// Keys are what a reader looks up: the reasons beside them give way first, and then keys are broken where their
+    /// words end.
+    #[test]
+    fn keys_are_not_cut_within_a_word() {
+        let mut table = Table::new(["assumed", "value", "why"]).of_texts();
+        let key = "mapreduce.reduce-slow-start.attempt";
+        table.row([key, "moved, of 19 attempts", "their hosts' clocks contradict the master's"].map(str::to_owned));
+        for width in [40, 60, 80] {
+            let text = table.shown(&Screen::plain(width));
+            assert!(text.lines().all(|line| line.chars().count() <= width), "{width}: {text}");
+            assert_eq!(text.contains(key), width > 40, "{width}: {text}");
+            assert!(text.contains("contradict") && text.contains("attempts") && text.contains("attempt "), "{text}");
+        }
     }
 
     #[test]
