@@ -219,7 +219,8 @@ class Comparison(_Document):
         """A row for each figure of each scenario.
 
         `difference` is the mean of the differences from the first scenario, seed by seed, with half its 95 % interval;
-        `significant` says that the interval excludes zero.
+        `significant` says that the interval excludes zero. `count` and `difference_count` say how many seeds have the
+        figure: where not all have, there is no interval.
         """
         rows = [
             {"figure": figure["name"], "unit": figure["unit"], **each}
@@ -228,7 +229,8 @@ class Comparison(_Document):
         ]
         numbers = ["mean", "half_width_95", "difference", "difference_half_width_95"]
         schema = {"figure": pl.String, "unit": pl.String, "scenario": pl.String}
-        typed = {**schema, **dict.fromkeys(numbers, pl.Float64), "significant": pl.Boolean}
+        counts = dict.fromkeys(["count", "difference_count"], pl.Int64)
+        typed = {**schema, **dict.fromkeys(numbers, pl.Float64), "significant": pl.Boolean, **counts}
         return pl.DataFrame(rows, schema=typed)
 
     def __repr__(self) -> str:

@@ -37,7 +37,10 @@ function rows(data: Runs, figure: RunsFigure): SpreadRow[] {
   );
 }
 
+/** Where some runs have no value, how many have one. */
 function estimate(v: RunsValues): string {
+  const have = v.values.filter((x) => x !== null).length;
+  if (have < v.values.length) return `${label(v.mean)} in ${have} of ${v.values.length}`;
   return v.half_width === null ? label(v.mean) : plusMinus(v.mean, v.half_width);
 }
 
@@ -131,7 +134,6 @@ export function titleText(name: string, changes: string[]): string {
 export function runsPage(data: Runs, theme: HTMLElement): HTMLElement {
   document.title = `${titleText(data.title, data.changes)}: Trunkline`;
   const first = main(data.figures);
-  const count = Math.max(...data.scenarios.map((s) => s.seeds.length));
   const names = data.scenarios[0]?.seeds.map((seed) => `seed ${seed}`) ?? [];
   const failed = data.scenarios.reduce((sum, s) => sum + s.failures.filter((f) => f !== null).length, 0);
   const plot = (f: RunsFigure, row: number): HTMLElement =>
@@ -161,8 +163,8 @@ export function runsPage(data: Runs, theme: HTMLElement): HTMLElement {
     ? [
         ...told.map((row) => `${told.length > 1 ? `${row.name}: m` : 'M'}${words(row, first.unit).slice(1)}.`),
         ...(first.recorded === null || !big ? [] : [place(big, first.recorded)]),
-        count < 20
-          ? `With ${format.count(count)} runs the ends of the 90 % interval are interpolated; some twenty runs make them steady.`
+        behind < 20 && behind > 1
+          ? `With ${format.count(behind)} runs the ends of the 90 % interval are interpolated; some twenty runs make them steady.`
           : '',
       ].filter((s) => s !== '')
     : [];

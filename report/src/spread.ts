@@ -1,5 +1,6 @@
 // Values over seeds as points, with the interval in which 90 % of them lie, the median, and what was recorded.
 
+import { count } from './format';
 import { tickText } from './plot';
 import { label, straight, together } from './scale';
 import { blank, draw, fitted, tell, TEXT } from './svg';
@@ -66,10 +67,12 @@ function said(value: number, unit: string): string {
 /** "median 41.2 s, 90 % of 20 runs from 39.8 to 43.1 s". */
 export function words(row: SpreadRow, unit: string): string {
   const n = row.values.filter((v) => v !== null).length;
-  if (n === 1) return `${said(row.median, unit)}, one run`;
+  const all = row.values.length;
+  const cut = n < all ? `; ${count(all - n)} of ${count(all)} runs ${all - n === 1 ? 'has' : 'have'} none` : '';
+  if (n === 1) return `${said(row.median, unit)}, one run${cut}`;
   const [median, low, high] = together([row.median, row.low, row.high]);
   const of = unit === '' ? '' : `\u00a0${unit}`;
-  return `median ${median}${of}, 90\u00a0% of ${n} runs from ${low} to ${high}${of}`;
+  return `median ${median}${of}, 90\u00a0% of ${n} runs from ${low} to ${high}${of}${cut}`;
 }
 
 function picture(data: Spread, width: number): SVGElement {

@@ -54,6 +54,8 @@ function told(point: SweepPoint | null, metric: number, unit: Unit): string {
   const spread = point?.figures[metric];
   if (!spread || spread.mean === null) return '–';
   const mean = spread.mean * unit.factor;
+  const have = spread.values.filter((v) => v !== null).length;
+  if (have < spread.values.length) return `${label(mean)} in ${have} of ${spread.values.length}`;
   return spread.half_width_95 === null ? label(mean) : plusMinus(mean, spread.half_width_95 * unit.factor);
 }
 
@@ -61,11 +63,14 @@ function words(data: Sweep, at: number[], left: number[] = []): string {
   return data.axes.flatMap((axis, k) => (left.includes(k) ? [] : [`${axis.key} = ${axis.values[at[k]!]!}`])).join(', ');
 }
 
-/** The point with the least or the greatest mean of a figure. */
+/** Whether all runs of a point have a figure: of a job that ends with some seeds only, these are the short ones. */
+const whole = (point: SweepPoint, metric: number): boolean => !point.figures[metric]?.values.includes(null);
+
+/** The point with the least or the greatest mean of a figure, among those at which all runs have it. */
 export function extreme(data: Sweep, metric: number, sign: 1 | -1): SweepPoint | null {
   let best: SweepPoint | null = null;
   let most = -Infinity;
-  for (const point of data.points) {
+  for (const point of data.points.filter((p) => whole(p, metric))) {
     const mean = point.figures[metric]?.mean;
     if (typeof mean === 'number' && sign * mean > most) [best, most] = [point, sign * mean];
   }
@@ -202,8 +207,10 @@ export function sweepPage(data: Sweep, theme: HTMLElement): HTMLElement {
       ),
       el('span', { class: 'muted' }, `least ${data.metrics[choice.metric]!.path}, mean of ${data.seeds.length} seeds`),
     );
+    const partial = data.points.filter((p) => !whole(p, choice.metric)).length;
+    const leftOut = partial === 0 ? '' : ` ${count(partial)} of ${count(data.points.length)} points left out: not all their runs have it.`;
     sentence.textContent =
-      least && greatest ? `Least: ${said(least)}. Greatest: ${said(greatest)}.` : 'No run has this figure.';
+      least && greatest ? `Least: ${said(least)}. Greatest: ${said(greatest)}.${leftOut}` : 'No point has this figure in all runs.';
     plots.replaceChildren(...data.axes.map((_, k) => plot(data, choice, k, unit)));
     if (data.axes.length > 1) maps.replaceChildren(map(data, choice, unit));
   };

@@ -103,6 +103,8 @@ test('the record is placed among the runs in words', () => {
   );
   expect(plain(place(row, 60))).toContain('outside the 90 % interval, 26.3 % above');
   expect(plain(words(row, 's'))).toBe('median 47.5 s, 90 % of 4 runs from 41.0 to 54.0 s');
+  const cut = { ...row, values: [...row.values, null] };
+  expect(plain(words(cut, 's'))).toBe('median 47.5 s, 90 % of 4 runs from 41.0 to 54.0 s; 1 of 5 runs has none');
 });
 
 test('errors share an axis that ends at a round share', () => {
@@ -153,6 +155,9 @@ test('the headline counts the runs that its median is of, not the most of any sc
   short.values = short.values.map((value, i) => (i < 18 ? value : null));
   const { page } = await openAny(browser, data);
   expect(plain((await page.textContent('.headline'))!)).toContain('median of 18 runs of terasort-of-forty-gigabytes');
+  // A mean over the runs that ended has no interval: it would be one of the runs that went well.
+  const mean = page.locator('#figures tbody tr').first().locator('td.number').first();
+  expect(plain((await mean.textContent())!)).toMatch(/^46(\.0*)? in 18 of 20$/);
   await page.close();
 });
 

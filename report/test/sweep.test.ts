@@ -100,6 +100,9 @@ test('the strongest colour is the greatest value, and the least is not blank', (
   const data = sample([RATE, REDUCERS]);
   expect(extreme(data, 0, -1)?.at).toEqual([3, 0]);
   expect(extreme(data, 0, 1)?.at).toEqual([0, 2]);
+  // Where one of two runs was cut, the other is a short one: the point is no extreme.
+  pointAt(data, [0, 2])!.figures[0]!.values[0] = null;
+  expect(extreme(data, 0, 1)?.at).toEqual([0, 1]);
 });
 
 test.each([

@@ -6,6 +6,7 @@ use crate::outcome::Outcome;
 use crate::search::{BASELINE, Level, NEGLIGIBLE, Search};
 use crate::setting::line;
 use results::Estimate;
+use runs::estimate_of_all;
 use scenario::Scenario;
 use serde::Serialize;
 
@@ -17,13 +18,20 @@ pub const SCHEMA: &str = "trunkline-advice/1";
 pub struct Spread {
     /// The mean.
     pub mean: f64,
-    /// Half the width of its interval; none for a single value.
+    /// Half the width of its interval; none for a single value, and where not all seeds ended: that of the others would
+    /// say nothing of all.
     pub half_width: Option<f64>,
+}
+
+impl From<Estimate> for Spread {
+    fn from(estimate: Estimate) -> Self {
+        Self { mean: estimate.mean, half_width: estimate.half_width }
+    }
 }
 
 impl Spread {
     fn of(values: &[f64]) -> Option<Self> {
-        Estimate::of(values).map(|estimate| Self { mean: estimate.mean, half_width: estimate.half_width })
+        Estimate::of(values).map(Self::from)
     }
 }
 
@@ -31,9 +39,9 @@ impl Spread {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// It saves at least a hundredth, and the interval over seeds leaves zero out; or fewer runs fail with it.
+    /// It saves at least a hundredth, and the interval over seeds leaves zero out; or it is shown that fewer runs fail.
     Helps,
-    /// It costs at least a hundredth, likewise; or more runs fail with it.
+    /// It costs at least a hundredth, likewise; or it is shown that more runs fail.
     Hurts,
     /// Neither is shown.
     NotShown,
@@ -86,7 +94,8 @@ pub struct RemedyAdvice {
     pub x: String,
     /// What it sets in the scenario.
     pub set: Vec<String>,
-    /// What it saves, in the objective's unit; without an interval where it was only screened.
+    /// What it saves, in the objective's unit, over the seeds on which all jobs end with it and without; without an
+    /// interval where it was only screened, or where more jobs end with it or without.
     pub saving: Option<Spread>,
     /// The same as a part of what it is without.
     pub part: Option<f64>,
@@ -100,6 +109,10 @@ pub struct RemedyAdvice {
     pub cost: Option<f64>,
     /// Seeds that both it and the scenario as it is ran with; none where it was only screened.
     pub seeds: usize,
+    /// Those of them on which all jobs end with it.
+    pub ended: usize,
+    /// Those of them on which all jobs end without it.
+    pub base_ended: usize,
     /// Whether it takes hardware.
     pub yardstick: bool,
     /// Jobs that are slower.
@@ -121,7 +134,7 @@ pub struct SetAdvice {
     pub ids: Vec<String>,
     /// All that it sets in the scenario.
     pub set: Vec<String>,
-    /// What it saves; none where the job fails without it.
+    /// What it saves, as for a remedy; none where on no seed all jobs end both with it and without.
     pub saving: Option<Spread>,
     /// The same as a part.
     pub part: Option<f64>,
@@ -133,6 +146,10 @@ pub struct SetAdvice {
     pub cost: Option<f64>,
     /// Seeds that both it and the scenario as it is ran with.
     pub seeds: usize,
+    /// Those of them on which all jobs end with it.
+    pub ended: usize,
+    /// Those of them on which all jobs end without it.
+    pub base_ended: usize,
     /// Where it hurts.
     pub hurts: Vec<Hurt>,
     /// Other days on which it was tried, in words.
@@ -154,6 +171,17 @@ pub struct RateRow {
     pub saving: Option<Spread>,
 }
 
+/// How many runs come to an end.
+#[derive(Clone, Copy, Default)]
+struct Ends {
+    /// Seeds that both ran with.
+    seeds: usize,
+    /// Those of them on which all jobs end in the scenario as it is.
+    base: usize,
+    /// Those of them on which all jobs end with the set.
+    with: usize,
+}
+
 /// The answer.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Advice {
@@ -169,6 +197,8 @@ pub struct Advice {
     pub unit: String,
     /// Seeds that the scenario ran with as it is.
     pub seeds: usize,
+    /// Those of them on which all jobs end: on these `base` stands.
+    pub ended: usize,
     /// Runs that the advice stands on.
     pub runs: usize,
     /// Those of them at flow level, where the scenario's own level is another.
@@ -177,7 +207,7 @@ pub struct Advice {
     pub complete: bool,
     /// What the scenario keeps remedies from showing.
     pub notes: Vec<&'static str>,
-    /// The objective as it is.
+    /// The objective as it is; without an interval where not all seeds end.
     pub base: Option<Spread>,
     /// Mean time as it is.
     pub base_time_s: Option<f64>,
@@ -209,7 +239,7 @@ impl Search {
     /// What is known so far.
     pub fn advice(&self, runs: usize) -> Advice {
         let base: Vec<&Outcome> = self.outcomes(BASELINE, 0).into_iter().flatten().collect();
-        let values: Vec<f64> = base.iter().filter_map(|run| self.objective.value(run)).collect();
+        let estimate = estimate_of_all(base.iter().map(|run| self.objective.value(run)));
         let mut remedies: Vec<RemedyAdvice> = (0..self.remedies.len()).map(|remedy| self.of_remedy(remedy)).collect();
         let order = |verdict: Verdict| match verdict {
             Verdict::Helps => 0,
@@ -219,8 +249,14 @@ impl Search {
             Verdict::Untried => 4,
             Verdict::Unfit => 5,
         };
+        // A job that does not fail any more is worth more than any time.
+        let rescued =
+            |remedy: &RemedyAdvice| (remedy.ended as f64 - remedy.base_ended as f64) / (remedy.seeds.max(1) as f64);
         let worth = |remedy: &RemedyAdvice| remedy.part.unwrap_or(f64::INFINITY);
-        remedies.sort_by(|a, b| order(a.verdict).cmp(&order(b.verdict)).then(worth(b).total_cmp(&worth(a))));
+        remedies.sort_by(|a, b| {
+            let verdicts = order(a.verdict).cmp(&order(b.verdict));
+            verdicts.then(rescued(b).total_cmp(&rescued(a))).then(worth(b).total_cmp(&worth(a)))
+        });
         Advice {
             schema: SCHEMA,
             scenario: self.base.name.clone(),
@@ -228,11 +264,12 @@ impl Search {
             objective: self.objective.to_string(),
             unit: self.objective.unit(&self.base),
             seeds: base.len(),
+            ended: estimate.map_or(0, |estimate| estimate.count),
             runs,
             flow_runs: self.outcomes.keys().filter(|ask| ask.level == Level::Flow).count(),
             complete: self.is_done(),
             notes: notes(&self.base, self.objective),
-            base: Spread::of(&values),
+            base: estimate.map(Spread::from),
             base_time_s: mean_of(&base, |run| run.time_s),
             base_energy_j: mean_of(&base, |run| run.energy_j),
             base_cost: mean_of(&base, |run| run.cost),
@@ -261,10 +298,30 @@ impl Search {
         mean_of(&runs, |run| self.objective.value(run))
     }
 
-    /// Runs of a set in which a job fails, and all of them.
-    fn failures(&self, candidate: usize, variation: usize) -> (usize, usize) {
-        let runs: Vec<&Outcome> = self.outcomes(candidate, variation).into_iter().flatten().collect();
-        (runs.iter().filter(|run| self.objective.value(run).is_none()).count(), runs.len())
+    /// The same to show: where more jobs end with it or without, the verdict does not stand on it, and an interval of
+    /// what both ended would say nothing of all seeds.
+    fn saving_shown(&self, candidate: usize, variation: usize) -> Option<Spread> {
+        let ends = self.ends(candidate, variation);
+        let saving = self.saving(candidate, variation)?;
+        Some(Spread { half_width: saving.half_width.filter(|_| ends.base == ends.with), ..saving })
+    }
+
+    /// On how many of the seeds that both the scenario as it is and a set ran with all jobs end.
+    fn ends(&self, candidate: usize, variation: usize) -> Ends {
+        let pairs = self.outcomes(BASELINE, variation).into_iter().zip(self.outcomes(candidate, variation));
+        let mut ends = Ends::default();
+        for (base, own) in pairs.filter_map(|(base, own)| base.zip(own)) {
+            ends.seeds += 1;
+            ends.base += usize::from(self.objective.value(base).is_some());
+            ends.with += usize::from(self.objective.value(own).is_some());
+        }
+        ends
+    }
+
+    /// The part of the seeds that a set rescues: on which all jobs end with it, and not without.
+    pub(crate) fn rescued(&self, candidate: usize) -> f64 {
+        let ends = self.ends(candidate, 0);
+        (ends.with as f64 - ends.base as f64) / ends.seeds.max(1) as f64
     }
 
     /// What all seeds say of a set beside the scenario as it is.
@@ -279,11 +336,18 @@ impl Search {
         if pairs.len() < self.seeds as usize {
             return Verdict::Untried;
         }
-        let fails = |run: &Outcome| self.objective.value(run).is_none();
-        let other_failed = pairs.iter().filter(|(other, _)| fails(other)).count();
-        let failed = pairs.iter().filter(|(_, own)| fails(own)).count();
-        if failed != other_failed {
-            return if failed < other_failed { Verdict::Helps } else { Verdict::Hurts };
+        let ends = |run: &Outcome| self.objective.value(run).is_some();
+        let only = |own: bool| {
+            let one = |(other, with): &&(&Outcome, &Outcome)| ends(other) != own && ends(with) == own;
+            pairs.iter().filter(one).count()
+        };
+        let (rescued, lost) = (only(true), only(false));
+        if rescued != lost {
+            return match (rescued > lost, is_shown(rescued, lost, pairs.len())) {
+                (_, false) => Verdict::NotShown,
+                (true, true) => Verdict::Helps,
+                (false, true) => Verdict::Hurts,
+            };
         }
         let saving = self.saving_beside(other, candidate, 0);
         let (Some(saving), Some(level)) = (saving, self.level(BASELINE, 0).or(self.level(other, 0))) else {
@@ -310,7 +374,7 @@ impl Search {
         let (verdict, saving) = match (confirmed, best) {
             (Some(single), _) => {
                 let verdict = self.verdict(single.candidate);
-                (verdict, self.saving(single.candidate, 0))
+                (verdict, self.saving_shown(single.candidate, 0))
             }
             (None, Some(single)) => {
                 let gain = Some(self.gain(single.candidate)).filter(|gain| gain.is_finite());
@@ -328,6 +392,7 @@ impl Search {
         };
         let setting = chosen.and_then(|chosen| self.candidates[chosen].parts.first()).map(|(_, setting)| setting);
         let runs = chosen.map_or_else(Vec::new, |chosen| self.beside_base(chosen));
+        let ends = chosen.map_or_else(Ends::default, |chosen| self.ends(chosen, 0));
         RemedyAdvice {
             id: of.id.clone(),
             name: of.name.clone(),
@@ -341,7 +406,9 @@ impl Search {
             energy_j: mean_of(&runs, |run| run.energy_j),
             cost: mean_of(&runs, |run| run.cost),
             yardstick: of.yardstick,
-            seeds: runs.len(),
+            seeds: ends.seeds,
+            ended: ends.with,
+            base_ended: ends.base,
             hurts: chosen.map_or_else(Vec::new, |chosen| self.slower_jobs(chosen)),
             reason: self
                 .unfit
@@ -362,17 +429,17 @@ impl Search {
     }
 
     fn failures_in_words(&self, candidate: usize) -> String {
-        let ((base_failed, all), (failed, runs)) = (self.failures(BASELINE, 0), self.failures(candidate, 0));
-        if base_failed + failed == 0 {
+        let Ends { seeds, base, with } = self.ends(candidate, 0);
+        if base == seeds && with == seeds {
             return String::new();
         }
-        format!("a job fails in {failed} of {runs} runs with it, and in {base_failed} of {all} without")
+        format!("a job fails in {} of {seeds} runs with it, and in {} without", seeds - with, seeds - base)
     }
 
     fn of_set(&self, best: usize) -> SetAdvice {
         let Candidate { parts } = &self.candidates[best];
         let runs = self.beside_base(best);
-        let saving = self.saving(best, 0);
+        let (saving, ends) = (self.saving_shown(best, 0), self.ends(best, 0));
         let mut hurts = self.slower_jobs(best);
         let days = || self.variations.iter().enumerate().skip(1);
         let complete = |day: usize| {
@@ -380,13 +447,13 @@ impl Search {
             count(BASELINE) > 1 && count(best) > 1
         };
         for (day, variation) in days().filter(|(day, _)| complete(*day)) {
-            let ((base_failed, _), (failed, _)) = (self.failures(BASELINE, day), self.failures(best, day));
+            let ends = self.ends(best, day);
             let saving = self.saving(best, day);
             let worse = saving.filter(|saving| {
                 let level = self.level(BASELINE, day).unwrap_or(0.0);
                 saving.mean < -NEGLIGIBLE * level && saving.half_width.is_some_and(|half| -saving.mean > half)
             });
-            if failed > base_failed {
+            if ends.with < ends.base {
                 hurts.push(Hurt { at: variation.name.clone(), more: None });
             } else if let Some(worse) = worse {
                 hurts.push(Hurt { at: variation.name.clone(), more: Some(Spread { mean: -worse.mean, ..worse }) });
@@ -394,7 +461,7 @@ impl Search {
         }
         let row = |(day, variation): (usize, &crate::variation::Variation)| {
             let (base, with) = (self.level(BASELINE, day), self.level(best, day));
-            Some(RateRow { factor: variation.rate?, base, with, saving: self.saving(best, day) })
+            Some(RateRow { factor: variation.rate?, base, with, saving: self.saving_shown(best, day) })
         };
         SetAdvice {
             ids: parts.iter().map(|(remedy, _)| self.remedies[*remedy].id.clone()).collect(),
@@ -404,7 +471,9 @@ impl Search {
             time_s: mean_of(&runs, |run| run.time_s),
             energy_j: mean_of(&runs, |run| run.energy_j),
             cost: mean_of(&runs, |run| run.cost),
-            seeds: runs.len(),
+            seeds: ends.seeds,
+            ended: ends.with,
+            base_ended: ends.base,
             hurts,
             tried: days().filter(|(day, _)| complete(*day)).map(|(_, day)| day.name.clone()).collect(),
             rates: days().filter(|(day, _)| complete(*day)).filter_map(row).collect(),
@@ -450,7 +519,40 @@ fn notes(scenario: &Scenario, objective: Objective) -> Vec<&'static str> {
     notes
 }
 
+/// Whether it is shown that jobs end on more seeds with a set than without, or on fewer: on so many they end with the
+/// one alone, on so many with the other alone. By a one-sided sign test (Conover, *Practical Nonparametric Statistics*,
+/// 3rd edition, 3.4) at 10 %, which takes four seeds that agree; or because they end on all seeds with the one and on
+/// none with the other.
+fn is_shown(one: usize, other: usize, seeds: usize) -> bool {
+    let (more, less) = (one.max(other), one.min(other));
+    let differ = more + less;
+    // The sum of the binomial coefficients up to `less`, of 2^differ.
+    let (mut coefficient, mut sum) = (1.0, 1.0);
+    for k in 1..=less {
+        coefficient *= (differ + 1 - k) as f64 / k as f64;
+        sum += coefficient;
+    }
+    more == seeds || sum <= 0.1 * (0..differ).fold(1.0, |all, _| 2.0 * all)
+}
+
 fn mean_of(runs: &[&Outcome], of: impl Fn(&Outcome) -> Option<f64>) -> Option<f64> {
     let values: Vec<f64> = runs.iter().filter_map(|run| of(run)).collect();
     Estimate::of(&values).map(|estimate| estimate.mean)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_shown;
+
+    /// Tails of the binomial distribution for 1/2 by hand: 1/8 for 3 of 3, 1/16 for 4 of 4, 6/32 for 4 of 5, 7/64 for
+    /// 5 of 6, 8/128 for 6 of 7.
+    #[test]
+    fn one_seed_that_ends_shows_nothing() {
+        for (more, less, shown) in
+            [(1, 0, false), (3, 0, false), (4, 0, true), (4, 1, false), (5, 1, false), (6, 1, true)]
+        {
+            assert_eq!((is_shown(more, less, 20), is_shown(less, more, 20)), (shown, shown), "{more} against {less}");
+        }
+        assert!(is_shown(2, 0, 2), "on both seeds with the one, on neither with the other");
+    }
 }

@@ -514,7 +514,10 @@ impl Search {
     /// nothing helps.
     fn choose_best(&self) -> Option<usize> {
         let helping = self.free().filter(|candidate| self.verdict(*candidate).helps());
-        let worth = |candidate: usize| self.saving(candidate, 0).map_or(f64::INFINITY, |saving| saving.mean);
+        let worth = |candidate: usize| {
+            let saving = self.saving(candidate, 0).map_or(f64::INFINITY, |saving| saving.mean);
+            (self.rescued(candidate), saving)
+        };
         let single = helping.fold(None, |best: Option<usize>, candidate| match best {
             Some(best) if worth(best) >= worth(candidate) => Some(best),
             _ => Some(candidate),

@@ -4,6 +4,7 @@ use crate::Recorded;
 use results::{Estimate, Job, JobState, RunResult, page};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use std::cmp::Reverse;
 use units::Time;
 
 /// The figures of one run.
@@ -156,6 +157,15 @@ pub fn failure_of(job: &Job) -> Option<String> {
     }
 }
 
+/// The mean over the runs that have a figure. Where some have none, because their job failed or the run ended before
+/// it, there is no interval: that of the others would be one of the runs that went well.
+pub fn estimate_of_all(values: impl ExactSizeIterator<Item = Option<f64>>) -> Option<Estimate> {
+    let runs = values.len();
+    let values: Vec<f64> = values.flatten().collect();
+    let estimate = Estimate::of(&values)?;
+    Some(Estimate { half_width: estimate.half_width.filter(|_| estimate.count == runs), ..estimate })
+}
+
 /// The runs of one scenario.
 #[derive(Clone, Copy, Debug)]
 pub struct Summary<'a> {
@@ -168,10 +178,12 @@ pub struct Summary<'a> {
 }
 
 impl<'a> Summary<'a> {
-    /// Names and units of all figures, in the order of their first appearance.
+    /// Names and units of all figures, in the order of a run that has most of them: one that was cut lacks the first.
     pub fn names(&self) -> Vec<(&'a str, &'a str)> {
         let mut names: Vec<(&str, &str)> = Vec::new();
-        for figure in self.runs.iter().flat_map(|run| &run.values) {
+        let mut runs: Vec<&Figures> = self.runs.iter().collect();
+        runs.sort_by_key(|run| Reverse(run.values.len()));
+        for figure in runs.into_iter().flat_map(|run| &run.values) {
             if !names.iter().any(|(name, _)| *name == figure.name) {
                 names.push((&figure.name, &figure.unit));
             }
@@ -179,10 +191,9 @@ impl<'a> Summary<'a> {
         names
     }
 
-    /// The mean of a figure over the runs that have it.
+    /// The mean of a figure over the runs that have it; an interval only where all have.
     pub fn estimate(&self, name: &str) -> Option<Estimate> {
-        let values: Vec<f64> = self.runs.iter().filter_map(|run| run.get(name)).collect();
-        Estimate::of(&values)
+        estimate_of_all(self.runs.iter().map(|run| run.get(name)))
     }
 
     /// Why a job of one of the runs failed, if one did.

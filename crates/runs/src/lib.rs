@@ -43,7 +43,7 @@ mod trade_off;
 pub use around::Effort;
 pub use clock::{Clock, cpu_time, peak_bytes};
 pub use error::{Error, exit};
-pub use figures::{Compared, Figure, Figures, Summary, failure_in, failure_of};
+pub use figures::{Compared, Figure, Figures, Summary, estimate_of_all, failure_in, failure_of};
 pub use folder::{FlowFile, Folder, FolderError};
 pub use histories::{Found, Which, pick_job};
 pub use imported::KnownBeside;

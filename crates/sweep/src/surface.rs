@@ -3,7 +3,8 @@
 use crate::axis::Axis;
 use crate::plan::Plan;
 use crate::record::Record;
-use results::{Estimate, page};
+use results::page;
+use runs::estimate_of_all;
 use serde::Serialize;
 
 /// The version of `sweep.json`; its number goes up when a field changes its meaning or goes away.
@@ -69,16 +70,25 @@ pub struct Spread {
     pub values: Vec<Option<f64>>,
     /// Their mean.
     pub mean: Option<f64>,
-    /// Half the width of the 95 % interval of the mean (Student's t); none for a single value.
+    /// Half the width of the 95 % interval of the mean (Student's t); none for a single value, or where a run has none.
     pub half_width_95: Option<f64>,
 }
 
 impl Spread {
     fn of(values: Vec<Option<f64>>) -> Self {
-        let known: Vec<f64> = values.iter().flatten().copied().collect();
-        let estimate = Estimate::of(&known);
+        let estimate = estimate_of_all(values.iter().copied());
         let (mean, half_width_95) = (estimate.map(|one| one.mean), estimate.and_then(|one| one.half_width));
         Self { values, mean, half_width_95 }
+    }
+
+    /// How many runs have it.
+    pub fn count(&self) -> usize {
+        self.values.iter().flatten().count()
+    }
+
+    /// Whether all runs have it.
+    pub fn is_whole(&self) -> bool {
+        self.count() == self.values.len()
     }
 }
 
@@ -129,9 +139,11 @@ impl Surface {
         page::embed(self)
     }
 
-    /// The points with the least and the greatest mean of a figure.
+    /// The points with the least and the greatest mean of a figure, among those at which all runs have it: of a job
+    /// that ends with some seeds only, these are the short ones.
     pub fn extremes(&self, metric: usize) -> Option<(&Point, &Point)> {
-        let mean = |point: &Point| point.figures.get(metric).and_then(|spread| spread.mean);
+        let mean =
+            |point: &Point| point.figures.get(metric).filter(|spread| spread.is_whole()).and_then(|spread| spread.mean);
         let known = || self.points.iter().filter_map(|point| Some((mean(point)?, point)));
         let least = known().min_by(|(a, _), (b, _)| a.total_cmp(b))?.1;
         let greatest = known().max_by(|(a, _), (b, _)| a.total_cmp(b))?.1;

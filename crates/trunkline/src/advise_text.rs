@@ -5,12 +5,18 @@ use crate::screen::Screen;
 use crate::table::Table;
 use advise::{Advice, Hurt, RemedyAdvice, SetAdvice, Spread, Verdict};
 use std::fmt::Write;
+use units::many;
 
 /// All of it.
 pub fn of(advice: &Advice, screen: &Screen) -> String {
     let mut text = format!("{}\n", screen.heading(&screen.wrapped(&heading(advice), 0)));
     if let Some(failure) = &advice.base_failure {
-        let _ = writeln!(text, "{}", screen.bad(&screen.wrapped(&format!("a job fails as it is: {failure}"), 0)));
+        let seeds = match advice.seeds - advice.ended {
+            failed if failed < advice.seeds => format!("in {failed} of {} seeds ", advice.seeds),
+            _ => String::new(),
+        };
+        let line = format!("{seeds}a job fails as it is: {failure}");
+        let _ = writeln!(text, "{}", screen.bad(&screen.wrapped(&line, 0)));
     }
     let of = |verdict: Verdict, yardstick: bool| {
         advice.remedies.iter().filter(move |remedy| remedy.verdict == verdict && remedy.yardstick == yardstick)
@@ -27,7 +33,7 @@ pub fn of(advice: &Advice, screen: &Screen) -> String {
         };
         let _ = writeln!(text, "\n{line}");
     } else {
-        let _ = write!(text, "\n{}", table("what helps, on its own", &helps, advice));
+        let _ = write!(text, "\n{}", table("what helps, on its own", &helps, advice, screen));
     }
     if let Some(best) = advice.best.as_ref().filter(|_| !helps.is_empty()) {
         text.push_str(&together(best, advice, screen));
@@ -35,39 +41,52 @@ pub fn of(advice: &Advice, screen: &Screen) -> String {
     }
     let yardsticks: Vec<&RemedyAdvice> = of(Verdict::Helps, true).collect();
     if !yardsticks.is_empty() {
-        let _ = write!(text, "\n{}", table("to compare with: hardware", &yardsticks, advice));
+        let _ = write!(text, "\n{}", table("to compare with: hardware", &yardsticks, advice, screen));
     }
     let hurts: Vec<&RemedyAdvice> = of(Verdict::Hurts, false).chain(of(Verdict::Hurts, true)).collect();
     if !hurts.is_empty() {
-        let _ = write!(text, "\n{}", table("what makes it worse", &hurts, advice));
+        let _ = write!(text, "\n{}", table("what makes it worse", &hurts, advice, screen));
     }
     text.push_str(&rest(advice, screen));
     text
 }
 
 fn heading(advice: &Advice) -> String {
-    let base = advice.base.map_or_else(|| "-".to_owned(), |base| spread(base, &advice.unit));
+    let seeds = many(advice.seeds, "seed");
+    let Some(base) = advice.base else { return format!("{} ends in none of {seeds}", advice.scenario) };
+    let base = spread(base, &advice.unit);
+    let over = match (advice.ended, advice.seeds) {
+        (1, 1) => "(one seed: no interval)".to_owned(),
+        (ended, all) if ended < all => format!("where it ends, in {ended} of {seeds}"),
+        _ => format!("(mean and 95 % interval over {seeds})"),
+    };
     let what = match advice.objective.as_str() {
         "time" => "takes",
         "energy" => "draws",
         "cost" => "costs",
-        _ => return format!("{}: {} over {} seeds", advice.scenario, advice.objective, advice.seeds),
+        _ => return format!("{}: {} over {seeds}", advice.scenario, advice.objective),
     };
-    format!("{} {what} {base} (mean and 95 % interval over {} seeds)", advice.scenario, advice.seeds)
+    format!("{} {what} {base} {over}", advice.scenario)
 }
 
-fn table(title: &str, remedies: &[&RemedyAdvice], advice: &Advice) -> String {
-    // A race gives the best more seeds than the others.
+fn table(title: &str, remedies: &[&RemedyAdvice], advice: &Advice, screen: &Screen) -> String {
+    // A race gives the best more seeds than the others; where a job fails, on how many they end says more than times.
     let raced = remedies.iter().any(|remedy| remedy.seeds != advice.seeds);
-    let mut table = Table::new([title, "saves", "of it"].into_iter().chain(raced.then_some("seeds")));
+    let fails = remedies.iter().any(|remedy| remedy.ended.min(remedy.base_ended) < remedy.seeds);
+    let more = if fails { Some("ends in") } else { raced.then_some("seeds") };
+    let mut table = Table::new([title, "saves", "of it"].into_iter().chain(more));
     for remedy in remedies {
         let x = if remedy.x.is_empty() { String::new() } else { format!(" ({})", remedy.x) };
         let name = format!("{}: {}{x}", remedy.id, remedy.name);
         let (saving, part) = saving(remedy.saving, remedy.part, &advice.unit);
-        let row = [name, saving.unwrap_or_else(|| remedy.reason.clone()), part];
-        table.row(row.into_iter().chain(raced.then(|| remedy.seeds.to_string())));
+        let seeds = match (fails, remedy.seeds) {
+            (true, seeds) => format!("{} of {seeds}, not {}", remedy.ended, remedy.base_ended),
+            (false, seeds) => seeds.to_string(),
+        };
+        let row = [name, saving.unwrap_or_else(|| "-".to_owned()), part];
+        table.row(row.into_iter().chain(more.map(|_| seeds)));
     }
-    table.shown(&Screen::of_output())
+    table.shown(screen)
 }
 
 fn saving(saving: Option<Spread>, part: Option<f64>, unit: &str) -> (Option<String>, String) {
@@ -88,7 +107,15 @@ fn together(best: &SetAdvice, advice: &Advice, screen: &Screen) -> String {
     let (saved, part) = saving(best.saving, best.part, &advice.unit);
     let title = format!("the best together: {}", best.ids.join(" + "));
     let _ = writeln!(text, "\n{}", screen.heading(&screen.wrapped(&title, 0)));
+    if best.ended.min(best.base_ended) < best.seeds {
+        let line = format!("ends in {} of {}, as it is in {}", best.ended, many(best.seeds, "seed"), best.base_ended);
+        let _ = writeln!(text, "{}", screen.wrapped(&line, 2));
+    }
     let line = match (saved, advice.base_time_s, best.time_s) {
+        // Means over unlike seeds do not differ by what is saved.
+        (Some(saved), Some(_), Some(after)) if best.ended.min(best.base_ended) < best.seeds => {
+            format!("saves {saved} ({part}) where both end; with it the jobs finish in {} s", figure(after))
+        }
         (Some(saved), Some(before), Some(after)) => {
             let seeds = if best.seeds == advice.seeds { String::new() } else { format!(" over {} seeds", best.seeds) };
             format!("saves {saved} ({part}){seeds}: {} s -> {} s", figure(before), figure(after))

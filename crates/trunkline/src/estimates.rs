@@ -22,7 +22,7 @@ pub fn of(summary: &Summary<'_>, screen: &Screen) -> String {
         if let Some(estimate) = summary.estimate(name) {
             let (least, greatest) = estimate.nine_tenths;
             let runs = format!("{} to {}", number(least), number(greatest));
-            table.row([label(name, unit), interval(&estimate), runs]);
+            table.row([label(name, unit), interval(&estimate, summary.runs.len()), runs]);
         }
     }
     text + &table.shown(screen)
@@ -36,18 +36,20 @@ pub fn side_by_side(comparison: &Comparison<'_>, screen: &Screen) -> String {
     for (name, unit) in comparison.names() {
         let mut table = Table::new(["", "mean ± 95 %", "change", ""]).indented(2);
         for (i, summary) in comparison.summaries.iter().enumerate() {
-            let mean = summary.estimate(name).as_ref().map_or_else(|| "-".to_owned(), interval);
+            let runs = summary.runs.len();
+            let mean = summary.estimate(name).map_or_else(|| "-".to_owned(), |estimate| interval(&estimate, runs));
             let difference = (i > 0).then(|| comparison.difference(summary, name)).flatten();
             let (percent, verdict) = difference.map_or_else(Default::default, |difference| {
                 let base = base.estimate(name).map_or(0.0, |estimate| estimate.mean);
                 let percent =
                     if base == 0.0 { String::new() } else { format!("{:+.1} %", 100.0 * difference.mean / base) };
                 let verdict = match (difference.half_width, difference.excludes_zero()) {
-                    (None, _) => "one run",
-                    (_, true) => "significant",
-                    (_, false) => "not significant",
+                    (None, _) if difference.count < runs => format!("{} of {runs} seeds", difference.count),
+                    (None, _) => "one run".to_owned(),
+                    (_, true) => "significant".to_owned(),
+                    (_, false) => "not significant".to_owned(),
                 };
-                (percent, verdict.to_owned())
+                (percent, verdict)
             });
             table.row([summary.name.to_owned(), mean, percent, verdict]);
         }
@@ -106,7 +108,10 @@ pub fn disagreement(comparison: &Comparison<'_>, versions: &[String], screen: &S
     heads.extend(further.iter().flat_map(|version| [version.clone(), "off".to_owned()]));
     let mut table = Table::new(heads);
     for (name, unit) in comparison.names() {
-        let shown = |summary: &Summary<'_>| summary.estimate(name).map_or_else(|| "-".to_owned(), |e| interval(&e));
+        let shown = |summary: &Summary<'_>| {
+            let estimate = summary.estimate(name);
+            estimate.map_or_else(|| "-".to_owned(), |estimate| interval(&estimate, summary.runs.len()))
+        };
         let mut row = vec![label(name, unit), shown(base)];
         for other in others {
             let mean = |summary: &Summary<'_>| summary.estimate(name).map(|estimate| estimate.mean);
@@ -129,8 +134,10 @@ pub fn label(name: &str, unit: &str) -> String {
     if unit.is_empty() { name.to_owned() } else { format!("{name}, {unit}") }
 }
 
-fn interval(estimate: &Estimate) -> String {
+/// The mean of so many runs, with its interval; with how many have the figure, where not all do.
+fn interval(estimate: &Estimate, runs: usize) -> String {
     match estimate.half_width {
+        _ if estimate.count < runs => format!("{} in {} of {runs}", number(estimate.mean), estimate.count),
         Some(half_width) => plus_minus(estimate.mean, half_width),
         None => number(estimate.mean),
     }

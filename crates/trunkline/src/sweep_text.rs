@@ -45,7 +45,13 @@ pub fn of(surface: &Surface, screen: &Screen) -> String {
     {
         let mean = |point: &Point| point.figures.first().map(|spread| value(spread, *factor)).unwrap_or_default();
         let at = |point: &Point| format!("{} at {}", mean(point), words(surface, point));
-        let sentence = format!("{}: least {}; greatest {}", label(&metric.path, unit), at(least), at(greatest));
+        let partial = surface.points.iter().filter(|point| point.figures.first().is_some_and(|one| !one.is_whole()));
+        let left_out = match partial.count() {
+            0 => String::new(),
+            points => format!(", of the points where all runs have it ({points} left out)"),
+        };
+        let name = label(&metric.path, unit);
+        let sentence = format!("{name}{left_out}: least {}; greatest {}", at(least), at(greatest));
         let _ = writeln!(text, "\n{}", screen.wrapped(&sentence, 0));
     }
     text
@@ -82,7 +88,57 @@ fn unit(surface: &Surface, metric: usize) -> (&str, f64) {
 fn value(spread: &Spread, factor: f64) -> String {
     match (spread.mean, spread.half_width_95) {
         (Some(mean), Some(half_width)) => plus_minus(mean * factor, half_width * factor),
+        (Some(mean), None) if !spread.is_whole() => {
+            format!("{} in {} of {}", number(mean * factor), spread.count(), spread.values.len())
+        }
         (Some(mean), None) => number(mean * factor),
         (None, _) => "-".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sweep::{Axis, MetricOf};
+
+    /// Of a job that the run's end cuts with most seeds, the one that ends is a short one: its time is no mean of the
+    /// point, and the point not the greatest of the sweep.
+    #[test]
+    fn a_point_that_ends_with_some_seeds_is_no_extreme() {
+        let spread =
+            |values: [Option<f64>; 2], mean, half_width_95| Spread { values: values.to_vec(), mean, half_width_95 };
+        let point =
+            |at, figure| Point { at: vec![at], set: Vec::new(), failures: 0, failure: None, figures: vec![figure] };
+        let rates = ["10 Mbit/s", "20 Mbit/s", "1 Gbit/s"].map(str::to_owned).to_vec();
+        let surface = Surface {
+            schema: sweep::SCHEMA,
+            name: String::new(),
+            title: "s".to_owned(),
+            scenario: String::new(),
+            build: String::new(),
+            set: Vec::new(),
+            seeds: vec![1, 2],
+            runs: 6,
+            failures: 1,
+            axes: vec![Axis {
+                key: "network.rate".to_owned(),
+                unit: "Mbit/s".to_owned(),
+                values: rates,
+                numbers: None,
+                log: false,
+                with: Vec::new(),
+            }],
+            metrics: vec![MetricOf { path: "job.finish_s".to_owned(), unit: "s".to_owned() }],
+            points: vec![
+                point(0, spread([None, Some(60.0)], Some(60.0), None)),
+                point(1, spread([Some(49.0), Some(51.0)], Some(50.0), Some(12.7))),
+                point(2, spread([Some(19.0), Some(21.0)], Some(20.0), Some(12.7))),
+            ],
+        };
+        let text = of(&surface, &Screen::plain(160));
+        assert!(text.contains("60.00 in 1 of 2\n"), "{text}");
+        let expected = "job.finish_s, s, of the points where all runs have it (1 left out): least 20 ± 13 at network.rate = \
+                        1 Gbit/s; greatest 50 ± 13 at network.rate = 20 Mbit/s";
+        assert!(text.contains(expected), "{text}");
     }
 }

@@ -168,6 +168,28 @@ fn a_job_that_does_not_fail_any_more_is_worth_most() {
     assert_eq!((best.ids, best.time_s, best.saving), (vec!["rescue".to_owned()], Some(50.0), None));
 }
 
+/// Of five seeds the job ends on the second alone, with `chance` on the first, too, and with `rescue` on all. One seed
+/// more shows nothing, and a mean over one seed of five has no interval.
+#[test]
+fn what_ends_on_some_seeds_says_on_how_many() {
+    let remedies =
+        [remedy("rescue", "mapreduce.max-attempts=8", ""), remedy("chance", "mapreduce.sort-factor=64", "")].concat();
+    let advice = search(&remedies, 10_000, |scenario| {
+        let (seed, mapreduce) = (scenario.run.seed % 5, &scenario.mapreduce);
+        let ends = mapreduce.max_attempts == 8 || seed == 2 || mapreduce.sort_factor == 64 && seed == 1;
+        ends.then_some(if mapreduce.max_attempts == 8 { 110.0 } else { 100.0 })
+    });
+    assert_eq!((advice.seeds, advice.ended), (5, 1));
+    assert_eq!(advice.base.map(|base| (base.mean, base.half_width)), Some((100.0, None)));
+    let [rescue, chance] = &advice.remedies[..] else { panic!("two remedies") };
+    assert_eq!((rescue.id.as_str(), rescue.verdict), ("rescue", Verdict::Helps));
+    assert_eq!((rescue.seeds, rescue.ended, rescue.base_ended), (5, 5, 1));
+    assert_eq!(rescue.saving.map(|saving| (saving.mean, saving.half_width)), Some((-10.0, None)));
+    assert_eq!((chance.verdict, chance.ended, chance.base_ended), (Verdict::NotShown, 2, 1));
+    let best = advice.best.as_ref().expect("it rescues");
+    assert_eq!((&best.ids[..], best.ended, best.base_ended), (&["rescue".to_owned()][..], 5, 1));
+}
+
 #[test]
 fn what_there_was_no_time_for_is_untried() {
     let remedies = [remedy("a", "mapreduce.sort-factor=64", ""), remedy("b", "mapreduce.parallel-copies=20", "")];
@@ -276,7 +298,7 @@ fn a_pair_of_remedies_that_lose_alone_is_found() {
 
 /// A network of a hundredth of the rate: the estimate needs no run to say that it is slower.
 #[test]
-fn closed_forms_drop_what_is_clearly_longer() {
+fn a_remedy_that_the_estimate_says_is_slower_is_not_run() {
     let remedies = [remedy("slow", "network.rate=10 Mbit/s", ""), remedy("a", "mapreduce.sort-factor=64", "")].concat();
     let (advice, own) = screened(&remedies, |_, _| 100.0);
     let slow = advice.remedies.iter().find(|remedy| remedy.id == "slow").expect("known");
