@@ -251,6 +251,9 @@ section! {
         /// How records lie in the files, if these stand in HDFS. Input that is no whole number of blocks (`hdfs.block`)
         /// is the end of a file, and no task reads on behind it.
         input_format: SparkFormat = SparkFormat::Text;
+        /// How many files of HDFS each task reads, equal parts of its input, one after the other: scans of SQL have
+        /// several small files in a partition. The task prefers the nodes with most of them, three at most.
+        input_files: u32 = 1, 1..=100_000;
         /// Its name that of a stage, of an earlier job, that has kept what it computed (`persist`): each task reads a
         /// partition of that in place of files, and computes it anew where no executor has it.
         reads: String = String::new();

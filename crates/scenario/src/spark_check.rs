@@ -293,8 +293,9 @@ fn volumes(check: &mut Check<'_>, spark: &Spark) {
             bytes = bytes.saturating_add(written(parent));
         }
         if SparkPlace::Hdfs == stage.input_from {
-            // Each task's part ends with a block that may not be full.
-            in_hdfs = in_hdfs.saturating_add((input / block).saturating_add(count));
+            // Each file of a task's part ends with a block that may not be full.
+            let ends = count.saturating_mul(stage.input_files.into());
+            in_hdfs = in_hdfs.saturating_add((input / block).saturating_add(ends));
         }
     }
     let whole = Bytes::new(bytes).exact();
@@ -433,6 +434,7 @@ pub(super) fn warn(check: &mut Check<'_>) {
         let idle = [
             ("input-from", input, "the stage has no `input`"),
             ("input-format", input && SparkPlace::Hdfs == stage.input_from, "the stage has no `input` from HDFS"),
+            ("input-files", input && SparkPlace::Hdfs == stage.input_from, "the stage has no `input` from HDFS"),
             ("output-to", output, "the stage has no `output`"),
             ("shares", shuffles, "the stage has no `parents` whose output it could divide"),
             ("reduce-locality", shuffles, "the stage has no `parents`"),

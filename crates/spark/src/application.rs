@@ -212,8 +212,12 @@ impl Spark {
         let (block, replication) = (platform.hdfs.config().block_size, platform.hdfs.config().replication);
         for stage in self.stages.iter_mut().filter(|stage| stage.spec.input == Place::Hdfs) {
             for task in &stage.spec.tasks {
-                let file = platform.hdfs.add_input(platform.ctx, task.input, block, replication, None);
-                stage.blocks.push(platform.hdfs.namespace().file(file).blocks.clone());
+                let mut blocks = Vec::new();
+                for part in equal_parts(task.input, stage.spec.files) {
+                    let file = platform.hdfs.add_input(platform.ctx, part, block, replication, None);
+                    blocks.extend(&platform.hdfs.namespace().file(file).blocks);
+                }
+                stage.blocks.push(blocks);
             }
         }
         self.speculate_later(platform);
@@ -441,4 +445,12 @@ impl Spark {
         };
         self.stages.iter().flat_map(|stage| (0..stage.books.len()).map(move |place| (stage, place))).map(of).collect()
     }
+}
+
+/// Bytes in so many parts that differ by one byte at most, those without any left out.
+fn equal_parts(bytes: Bytes, count: u32) -> impl Iterator<Item = Bytes> {
+    let (bytes, count) = (bytes.get(), u64::from(count));
+    (0..count)
+        .map(move |part| Bytes::new(bytes / count + u64::from(part < bytes % count)))
+        .filter(|part| *part > Bytes::ZERO)
 }

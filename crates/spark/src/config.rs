@@ -243,6 +243,8 @@ pub struct StageSpec {
     /// Whether a task whose input is whole blocks of HDFS reads on in the next task's first one, where its last line
     /// ends (`LineRecordReader`). What is no whole block is the end of a file.
     pub reads_on: bool,
+    /// How many files of HDFS each task reads, equal parts of its input.
+    pub files: u32,
     /// Where its output goes.
     pub output: Place,
     /// From when it could run until its first task is launched: the driver makes and packs its tasks.

@@ -12,8 +12,10 @@ use crate::speculation::Attempts;
 use crate::stage::Stage;
 use crate::task::Task;
 use crate::task_set::{Locality, Offered, TaskSet};
+use hadoop::hdfs::BlockId;
 use hadoop::{End, NodeId, Platform};
-use std::collections::VecDeque;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, VecDeque};
 use units::{Bytes, Time};
 
 /// What the driver's one thread does next.
@@ -177,9 +179,9 @@ impl Spark {
             return if nodes.is_empty() { self.preferred(platform, keeper, task) } else { nodes };
         }
         if stage.spec.input == Place::Hdfs
-            && let Some(block) = stage.blocks.get(task).and_then(|blocks| blocks.first())
+            && let Some(blocks) = stage.blocks.get(task).filter(|blocks| !blocks.is_empty())
         {
-            return platform.hdfs.namespace().holders(*block);
+            return holders(platform, blocks, stage.spec.files);
         }
         if !self.config.reduce_locality || !stage.spec.reduce_locality {
             return Vec::new();
@@ -424,3 +426,25 @@ impl Spark {
 pub const ADDRESS: usize = 40;
 /// Bytes of a message without its content: addresses and names of its endpoints (`RequestMessage`). Ours.
 pub const MESSAGE: u64 = 100;
+
+/// Of a task's several files so many nodes are preferred.
+const MOST_PREFERRED: usize = 3;
+
+/// Nodes that a task prefers for its input: of the part of one file those that have its first block, of several files
+/// those with most of all, three at most (`FilePartition.preferredLocations`).
+fn holders(platform: &Platform, blocks: &[BlockId], files: u32) -> Vec<NodeId> {
+    let names = platform.hdfs.namespace();
+    if files == 1 {
+        return blocks.first().map_or_else(Vec::new, |block| names.holders(*block));
+    }
+    let mut held: BTreeMap<NodeId, Bytes> = BTreeMap::new();
+    for block in blocks {
+        for node in names.holders(*block) {
+            *held.entry(node).or_default() += names.block(*block).length;
+        }
+    }
+    let mut nodes: Vec<NodeId> = held.keys().copied().collect();
+    nodes.sort_by_key(|node| Reverse(held[node]));
+    nodes.truncate(MOST_PREFERRED);
+    nodes
+}

@@ -162,7 +162,7 @@ impl Stage {
     pub fn next_block(&self, task: usize, block_size: Bytes) -> Option<BlockId> {
         let is_whole = self.spec.tasks[task].input.get().is_multiple_of(block_size.get());
         let next = self.blocks.get(task + 1).and_then(|blocks| blocks.first().copied());
-        next.filter(|_| self.spec.reads_on && is_whole)
+        next.filter(|_| self.spec.reads_on && self.spec.files == 1 && is_whole)
     }
 
     /// Whether a task of it, or a copy of one, waits for a core.

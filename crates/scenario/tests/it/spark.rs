@@ -101,6 +101,8 @@ fn what_is_too_much_is_refused() {
     refused(&readers, &[], &["110000000 blocks of shuffles are more than memory holds"]);
     let hdfs = "[[spark.stage]]\nname = \"scan\"\ntasks = 1000\ninput = \"1 TB\"\ninput-from = \"hdfs\"\n";
     refused(hdfs, &["hdfs.block=64 KiB"], &["input in blocks of 64 KiB is 15259789 blocks"]);
+    let files = format!("{hdfs}input-files = 20000\n");
+    refused(&files, &[], &["input in blocks of 128 MiB is 20007450 blocks"]);
     let broadcast = stages(1, "broadcast = \"40 GiB\"");
     let many = ["cluster.workers=1000"];
     refused(&broadcast, &many, &["what 1000 executors get of broadcasts in pieces of 4 MiB is 10240000 pieces"]);
@@ -140,6 +142,7 @@ fn keys_without_effect_are_named() {
     let cases = [
         ("input-from = \"hdfs\"", "the stage has no `input`"),
         ("input-format = \"binary\"", "the stage has no `input` from HDFS"),
+        ("input-files = 3", "the stage has no `input` from HDFS"),
         ("output-to = \"hdfs\"", "the stage has no `output`"),
         ("shares = [1, 2]", "no `parents` whose output it could divide"),
         ("reduce-locality = false", "the stage has no `parents`"),

@@ -198,6 +198,7 @@ fn of_stage(
         reads: keeper.map(|(number, _)| number),
         input: place(stage.input_from),
         reads_on: stage.input_format == SparkFormat::Text,
+        files: stage.input_files,
         output: place(stage.output_to),
         delay: stage.delay,
         broadcast: stage.broadcast,

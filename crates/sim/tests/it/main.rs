@@ -47,6 +47,7 @@ mod spark_exclusion;
 mod spark_failing;
 mod spark_findings;
 mod spark_hosts;
+mod spark_input_files;
 mod spark_iterations;
 mod spark_line_end;
 mod spark_listed;
