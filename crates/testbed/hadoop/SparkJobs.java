@@ -6,11 +6,16 @@ import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaPairRDD;
 import org.apache.spark.api.java.JavaRDD;
 import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.functions;
 import scala.Tuple2;
 
 /**
  * The testbed's applications of Spark: wordcount INPUT OUTPUT PARTITIONS, sort with the same, join INPUT TABLE OUTPUT
- * PARTITIONS, and validate FOLDER, which looks at what sort has written.
+ * PARTITIONS, sql with the same, whose input parquet INPUT OUTPUT FILES has written, and validate FOLDER, which looks
+ * at what sort has written.
  */
 public final class SparkJobs {
   /**
@@ -31,6 +36,8 @@ public final class SparkJobs {
         case "wordcount" -> wordCount(spark, paths.get(0), paths.get(1), number(paths, 2));
         case "sort" -> sort(spark, paths.get(0), paths.get(1), number(paths, 2));
         case "join" -> join(spark, paths, number(paths, 3));
+        case "parquet" -> parquet(session(spark), paths, number(paths, 2));
+        case "sql" -> sql(session(spark), paths, number(paths, 3));
         case "validate" -> validate(spark, paths.get(0));
         default -> throw new IllegalArgumentException("Unknown program " + arguments[0]);
       }
@@ -79,6 +86,42 @@ public final class SparkJobs {
         .reduceByKey(Integer::sum, partitions)
         .map(pair -> pair._1 + "\t" + pair._2)
         .saveAsTextFile(paths.get(2));
+  }
+
+  private static SparkSession session(JavaSparkContext spark) {
+    return SparkSession.builder().config(spark.getConf()).getOrCreate();
+  }
+
+  /** Lines as a table in Parquet of so many files: each with its digest, which queries of its words leave out. */
+  private static void parquet(SparkSession spark, List<String> paths, int files) {
+    Dataset<Row> lines = spark.read().text(paths.get(0)).withColumnRenamed("value", "line");
+    lines
+        .withColumn("digest", functions.sha2(lines.col("line"), 256))
+        .repartition(files)
+        .write()
+        .mode("overwrite")
+        .parquet(paths.get(1));
+  }
+
+  /** As join, by a query: words of a table in Parquet are counted, and joined with the table of categories, in CSV. */
+  private static void sql(SparkSession spark, List<String> paths, int partitions) {
+    spark.conf().set("spark.sql.shuffle.partitions", partitions);
+    spark.read().parquet(paths.get(0)).createOrReplaceTempView("lines");
+    spark
+        .read()
+        .schema("word STRING, category STRING")
+        .option("sep", "\t")
+        .csv(paths.get(1))
+        .createOrReplaceTempView("categories");
+    spark
+        .sql(
+            "SELECT category, sum(times) FROM"
+                + " (SELECT word, count(*) AS times FROM"
+                + " (SELECT explode(split(line, ' ')) AS word FROM lines) GROUP BY word)"
+                + " JOIN categories USING (word) GROUP BY category")
+        .write()
+        .option("sep", "\t")
+        .csv(paths.get(2));
   }
 
   /** Says how many lines a folder has, the sum of their hashes, and whether they are in order. */

@@ -37,9 +37,9 @@ run as root. Hadoop is fetched by Maven into the user's cache, Spark by pip.")]
   trunkline testbed hadoop run spark-join --input 32MB --predict
 
 Jobs: wordcount, wordcount-nocombine, terasort, grep, pi, dfsio-write, dfsio-read, or a jar with its arguments. On a
-cluster with Spark: spark-wordcount, spark-sort, spark-join, or an application's jar with its arguments. Text and
-records are made where they are not in HDFS yet. Faults of the cluster's scenario come at their times after the job's
-submission. A job that fails, or whose output is wrong, ends with exit code 3.")]
+cluster with Spark: spark-wordcount, spark-sort, spark-join, spark-sql, or an application's jar with its arguments. Text
+and records are made where they are not in HDFS yet. Faults of the cluster's scenario come at their times after the
+job's submission. A job that fails, or whose output is wrong, ends with exit code 3.")]
     Run(Box<Run>),
     /// Show clusters that are up: their hosts, daemons and links
     Status(Status),

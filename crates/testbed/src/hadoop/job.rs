@@ -39,6 +39,8 @@ pub enum Application {
     Sort,
     /// Joins words with a table of their categories, and counts these.
     Join,
+    /// The same by a query, over tables in Parquet and CSV.
+    Sql,
 }
 
 impl Application {
@@ -48,12 +50,13 @@ impl Application {
             Self::WordCount => "spark-wordcount",
             Self::Sort => "spark-sort",
             Self::Join => "spark-join",
+            Self::Sql => "spark-sql",
         }
     }
 }
 
 /// The words for jobs.
-pub const NAMES: [&str; 10] = [
+pub const NAMES: [&str; 11] = [
     "wordcount",
     "wordcount-nocombine",
     "terasort",
@@ -64,6 +67,7 @@ pub const NAMES: [&str; 10] = [
     "spark-wordcount",
     "spark-sort",
     "spark-join",
+    "spark-sql",
 ];
 
 impl FromStr for Kind {
@@ -80,6 +84,7 @@ impl FromStr for Kind {
             "spark-wordcount" => Self::Spark(Application::WordCount),
             "spark-sort" => Self::Spark(Application::Sort),
             "spark-join" => Self::Spark(Application::Join),
+            "spark-sql" => Self::Spark(Application::Sql),
             jar if Path::new(jar).extension().is_some_and(|ending| ending == "jar") => Self::Jar(jar.into()),
             _ => {
                 let near =

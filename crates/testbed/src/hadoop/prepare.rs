@@ -38,6 +38,13 @@ struct OfSpark {
     events: PathBuf,
 }
 
+impl OfSpark {
+    /// All tasks that its executors run at once.
+    fn cores(&self) -> u32 {
+        self.scenario.spark.as_ref().map_or(1, |spark| spark::cores(&self.scenario, spark))
+    }
+}
+
 #[derive(Debug)]
 enum Reference {
     /// Words and how often each comes.
@@ -57,6 +64,9 @@ enum Reference {
 
 /// The table that is joined with words.
 const TABLE: &str = "/trunkline/in/table";
+/// Files of the table in Parquet for each of the cluster's tasks at once: a task of a scan reads several, as of small
+/// files.
+const FILES_EACH: u32 = 3;
 const TERA_RECORD: u64 = 100;
 const DFSIO: &str = "org.apache.hadoop.fs.TestDFSIO";
 const DFSIO_DATA: &str = "/benchmarks/TestDFSIO/io_data";
@@ -123,7 +133,11 @@ impl Job {
                 Some(OfSpark { scenario: scenario.clone(), events: events(cluster)? })
             }
         };
-        Ok(Prepared { job: self, cluster, input, output, to, jar, reference, spark })
+        let prepared = Prepared { job: self, cluster, input, output, to, jar, reference, spark };
+        if self.kind == Kind::Spark(Application::Sql) {
+            prepared.tabulate(client)?;
+        }
+        Ok(prepared)
     }
 
     /// Text of the asked size in place; the counts of its words.
@@ -168,7 +182,7 @@ impl Job {
                 text.write(&mut lines).map_err(HadoopError::system("make text"))?;
                 Reference::Lines(lines.said())
             }
-            Application::Join => {
+            Application::Join | Application::Sql => {
                 let table = text.table();
                 if held(files, TABLE)? != table.len() as u64 {
                     files.write(&format!("{TABLE}/table"), table.len() as u64, |to| to.write_all(table.as_bytes()))?;
@@ -202,6 +216,11 @@ impl Job {
         format!("{FOLDER}/in/records-{}", self.input.get() / TERA_RECORD)
     }
 
+    /// The text as a table in Parquet.
+    fn parquet_path(&self) -> String {
+        format!("{}.parquet", self.text_path())
+    }
+
     fn file_bytes(&self) -> u64 {
         (self.input.get() / u64::from(self.maps)).max(1)
     }
@@ -231,20 +250,34 @@ impl Prepared<'_> {
         self.spark.as_ref().map(|spark| spark.events.as_path())
     }
 
+    /// Has the text as a table in Parquet, which an application writes that is not measured.
+    fn tabulate(&self, client: &mut Client<'_>) -> Result<(), HadoopError> {
+        let (path, Some(of)) = (self.job.parquet_path(), &self.spark) else { return Ok(()) };
+        // A table that is whole has this beside its files.
+        if self.input.files(&path)?.iter().any(|(file, _)| file.ends_with("/_SUCCESS")) {
+            return Ok(());
+        }
+        (client.say)("writing the text as a table in Parquet");
+        let paths = [&self.job.text_path(), &path].map(|path| format!("{HDFS}{path}"));
+        let files = (FILES_EACH * of.cores()).to_string();
+        let arguments = [vec!["parquet".to_owned()], paths.into(), vec![files]].concat();
+        client.run(self.submitted(of, None, Some(OWN_CLASS), arguments), "prepare").map(|_| ())
+    }
+
     /// The driver of an application of Spark.
     fn driver(&self, of: &OfSpark) -> Command {
         let job = self.job;
         let Kind::Spark(application) = job.kind else {
             return self.submitted(of, Some(&of.events), None, job.arguments.clone());
         };
-        let cores = of.scenario.spark.as_ref().map_or(1, |spark| spark::cores(&of.scenario, spark));
         // Spark's own name for a file of HDFS, which its event log tells.
         let whole = |path: &str| format!("{HDFS}{path}");
-        let mut arguments = vec![whole(&job.text_path())];
-        if application == Application::Join {
-            arguments.push(whole(TABLE));
-        }
-        arguments.extend([whole(&self.to), job.reducers.unwrap_or(cores).to_string()]);
+        let mut arguments = match application {
+            Application::WordCount | Application::Sort => vec![whole(&job.text_path())],
+            Application::Join => vec![whole(&job.text_path()), whole(TABLE)],
+            Application::Sql => vec![whole(&job.parquet_path()), whole(TABLE)],
+        };
+        arguments.extend([whole(&self.to), job.reducers.unwrap_or_else(|| of.cores()).to_string()]);
         let name = application.name().trim_start_matches("spark-").to_owned();
         self.submitted(of, Some(&of.events), Some(OWN_CLASS), [vec![name], arguments].concat())
     }
