@@ -150,6 +150,30 @@ pub struct JobStart {
     pub stages: Vec<StageInfo>,
     #[serde(default, rename = "Stage IDs")]
     pub stage_ids: Vec<u32>,
+    #[serde(rename = "Properties")]
+    pub properties: Option<JobProperties>,
+}
+
+/// Of a job's properties the one that is read.
+#[derive(Deserialize)]
+pub struct JobProperties {
+    #[serde(rename = "spark.sql.execution.id")]
+    pub query: Option<String>,
+}
+
+/// `SparkListenerSQLExecutionStart` and `SparkListenerSQLAdaptiveExecutionUpdate`, without their plans.
+#[derive(Deserialize)]
+pub struct SqlExecution {
+    #[serde(rename = "executionId")]
+    pub id: u64,
+}
+
+/// `SparkListenerDriverAccumUpdates`: what the driver counted for a query.
+#[derive(Deserialize)]
+pub struct DriverAccumUpdates {
+    /// Numbers of metrics, and their values.
+    #[serde(rename = "accumUpdates")]
+    pub updates: Vec<(u64, i64)>,
 }
 
 #[derive(Deserialize)]
@@ -203,6 +227,15 @@ pub struct StageInfo {
     pub finish: Option<i64>,
     #[serde(rename = "Failure Reason")]
     pub failure: Option<String>,
+    #[serde(default, rename = "Accumulables")]
+    pub accumulables: Vec<Accumulable>,
+}
+
+/// What tasks counted.
+#[derive(Deserialize)]
+pub struct Accumulable {
+    #[serde(rename = "ID")]
+    pub id: Option<u64>,
 }
 
 #[derive(Deserialize)]

@@ -3,7 +3,7 @@
 //! What a task took but for waiting for shuffle blocks and for writing its own is its work, as far as it had a core
 //! ([`super::work`]); waiting is the simulation's affair. So the scenario says what another network, or another number
 //! of bytes under way, would change. Files that a task reads or writes are in its work, as no log says where they are;
-//! those of an RDD of HDFS are read there, too.
+//! those of RDDs and of scans of SQL whose paths are of HDFS are read there, too.
 
 use super::allocated::{self, has_service, is_dynamic};
 use super::excluded::{Exclusions, exclusion};
@@ -12,7 +12,7 @@ use super::settings::take;
 use super::speculative::joined;
 use super::stages::{Group, Ran, groups, ms, of_stage, whole_ms};
 use super::started;
-use super::work::{Counted, Machines, Starts};
+use super::work::{Counted, Input, Machines, Starts};
 use super::yarn::{is_on_yarn, on_yarn};
 use super::{Application, Stage, Task};
 use super::{kept, network};
@@ -155,7 +155,7 @@ pub fn import(of: &Application, cluster: Option<(&str, &str)>) -> Result<SparkIm
     let begin = begin_asked(of, &groups, &ran.machines, (&mut scenario, &spark)).unwrap_or(first);
     let mut places = BTreeMap::new();
     let of_groups = groups.iter().flat_map(|group| &group.stages);
-    let stages: Vec<_> = of_groups.map(|stage| (ran.of_stage(stage), ran.reads_far(stage))).collect();
+    let stages: Vec<_> = of_groups.map(|stage| (ran.of_stage(stage), ran.input(stage))).collect();
     if cluster.is_none() {
         let keeps = |stage: &Stage| ran.readers.contains_key(&stage.id);
         let read = groups.iter().flat_map(|group| &group.stages);
@@ -184,7 +184,12 @@ pub fn import(of: &Application, cluster: Option<(&str, &str)>) -> Result<SparkIm
         before = group.finish;
         for stage in &group.stages {
             let mut built = of_stage(stage, (number, group), &mut ran, &mut notes);
-            if beyond::without(&mut built.inputs, scenario.hdfs.block) == Some(false) {
+            let scanned = ran.scanned.get(&stage.id).filter(|_| !built.inputs.is_empty());
+            built.input_files = scanned.map_or(1, |scanned| scanned.files_each(stage.tasks));
+            let has_ends = scanned.is_some_and(|scanned| !scanned.of_lines);
+            if !built.inputs.is_empty()
+                && (has_ends || beyond::without(&mut built.inputs, scenario.hdfs.block) == Some(false))
+            {
                 built.input_format = SparkFormat::Binary;
             }
             if let Some(&(keeper, level)) = ran.readers.get(&stage.id)
@@ -236,6 +241,16 @@ pub fn import(of: &Application, cluster: Option<(&str, &str)>) -> Result<SparkIm
             many(readers, "task")
         ));
     }
+    let (count, schemes) = &ran.elsewhere;
+    if *count > 0 {
+        let schemes: Vec<String> = schemes.iter().filter(|of| !of.is_empty()).map(|of| format!("`{of}:`")).collect();
+        let of = if schemes.is_empty() { String::new() } else { format!(" of {}", schemes.join(", ")) };
+        notes.push(format!(
+            "scans of {} read files{of} that are not known to be in HDFS: what it took to read them is part of their \
+             tasks' work, and stays as it is on another network",
+            many(*count, "stage")
+        ));
+    }
     let (count, part, all) = ran.in_part;
     if count > 0 {
         let (part, all) = (part as f64 / 1e6, all as f64 / 1e6);
@@ -283,7 +298,7 @@ fn left_out(of: &Application, ran: &Ran, notes: &mut Vec<String>) {
 
 /// The driver's work for a task is no more than what is seen: it took launches and ends of all of a stage's tasks, one
 /// after the other, while the stage ran.
-fn costs_of_driver(spark: &mut Spark, stages: &[(BTreeMap<u32, &Task>, bool)]) {
+fn costs_of_driver(spark: &mut Spark, stages: &[(BTreeMap<u32, &Task>, Input)]) {
     let least = stages.iter().filter(|(tasks, _)| tasks.len() >= MANY).filter_map(|(tasks, _)| {
         let first = tasks.values().map(|task| task.launch_ms).min()?;
         let last = tasks.values().filter_map(|task| task.finish_ms).max()?;

@@ -15,7 +15,9 @@ mod import;
 mod kept;
 mod log;
 mod network;
+mod plan;
 mod read;
+mod scans;
 mod settings;
 mod speculative;
 mod stages;
@@ -64,6 +66,8 @@ pub struct Application {
     pub jobs: Vec<Job>,
     /// Attempts at stages by number and attempt. Stages that were skipped have no submission.
     pub stages: Vec<Stage>,
+    /// Scans of files in the plans of its queries of SQL.
+    pub scans: Vec<Scan>,
     /// Attempts at tasks in the order of their end; those without an end last.
     pub tasks: Vec<Task>,
     /// The last line is cut off: the application was running when the log was copied, or the copy is cut.
@@ -98,6 +102,22 @@ pub struct Executor {
     pub reason: String,
 }
 
+/// Files that a query of SQL reads, at one place of its plan.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Scan {
+    /// The query: its number among executions of SQL.
+    pub query: u64,
+    /// Its name, such as `Scan parquet spark_catalog.default.visits`.
+    pub name: String,
+    /// The format of its files, in Spark's word: `Parquet`, `CSV`.
+    pub format: String,
+    /// Where they are: the kind of their list, and paths, the last of which may be left out:
+    /// `InMemoryFileIndex(3 paths)[hdfs://m/a, ...]`.
+    pub location: String,
+    /// How many files they are, as far as the query's filters leave them; 0 where that is not recorded.
+    pub files: u64,
+}
+
 /// A job: what one action of the program ran.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Job {
@@ -113,6 +133,8 @@ pub struct Job {
     pub failure: String,
     /// The stages that it needs, those among them that an earlier job has computed.
     pub stages: Vec<u32>,
+    /// The query of SQL that it is of, by its number.
+    pub query: Option<u64>,
 }
 
 /// An attempt at a stage: tasks without a shuffle between them.
@@ -136,6 +158,8 @@ pub struct Stage {
     pub failure: String,
     /// The data sets that its tasks compute one from the other.
     pub rdds: Vec<Rdd>,
+    /// The scans of files whose rows its tasks counted, by their places in the application's list.
+    pub scans: Vec<usize>,
 }
 
 /// A resilient distributed dataset of a stage.

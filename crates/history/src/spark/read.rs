@@ -2,8 +2,9 @@
 
 use super::event::{self, TaskInfo, TaskMetrics};
 use super::executors::unnamed;
+use super::plan;
 use super::{
-    Application, Excluded, Executor, Job, Locality, Metrics, Rdd, ShuffleRead, ShuffleWrite, Stage, Task, TaskEnd,
+    Application, Excluded, Executor, Job, Locality, Metrics, Rdd, Scan, ShuffleRead, ShuffleWrite, Stage, Task, TaskEnd,
 };
 use crate::error::{HistoryError as Error, Place, Problem};
 use crate::memory::Memory;
@@ -30,6 +31,10 @@ pub struct LogReader {
     executors: BTreeMap<Arc<str>, usize>,
     /// Memory of executors that are not known yet: their block managers may come first.
     managers: BTreeMap<String, u64>,
+    /// By the number of a metric: the place of the scan whose it is.
+    metrics: BTreeMap<u64, usize>,
+    /// By the number of a metric of files: the same.
+    files: BTreeMap<u64, usize>,
     /// Whether an event of Spark's was there.
     seen: bool,
     line: Vec<u8>,
@@ -203,8 +208,20 @@ impl LogReader {
                     ..fresh
                 });
             }
-            // An event of SQL has its class's whole name.
-            name => self.application.adaptive |= name.ends_with(".SparkListenerSQLAdaptiveExecutionUpdate"),
+            // Events of SQL have their classes' whole names.
+            "org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart" => self.plan(line)?,
+            "org.apache.spark.sql.execution.ui.SparkListenerSQLAdaptiveExecutionUpdate" => {
+                self.application.adaptive = true;
+                self.plan(line)?;
+            }
+            "org.apache.spark.sql.execution.ui.SparkListenerDriverAccumUpdates" => {
+                for (metric, value) in parse::<event::DriverAccumUpdates>(line)?.updates {
+                    if let Some(place) = self.files.get(&metric) {
+                        self.application.scans[*place].files = u64::try_from(value).unwrap_or(0);
+                    }
+                }
+            }
+            _ => {}
         }
         Ok(())
     }
@@ -243,6 +260,31 @@ impl LogReader {
         Ok(())
     }
 
+    /// The plan of a query, as it is at first or as adaptive execution has changed it: scans keep their metrics then.
+    fn plan(&mut self, line: &[u8]) -> Result<(), Wrong> {
+        let query = parse::<event::SqlExecution>(line)?.id;
+        for plan::PlannedScan { name, format, location, metrics, files } in plan::scans(line) {
+            let scan = Scan { query, name: words(&name), format: words(&format), location: words(&location), files: 0 };
+            let scans = &mut self.application.scans;
+            let known = metrics.iter().find_map(|metric| self.metrics.get(metric)).copied();
+            let place = known.unwrap_or(scans.len());
+            if known.is_none() {
+                let texts = scan.name.len() + scan.format.len() + scan.location.len();
+                self.memory.take(size_of::<Scan>() + texts)?;
+                scans.push(scan);
+            }
+            for metric in metrics {
+                if self.metrics.insert(metric, place).is_none() {
+                    self.memory.take(48)?;
+                }
+            }
+            if let Some(metric) = files {
+                self.files.insert(metric, place);
+            }
+        }
+        Ok(())
+    }
+
     fn job(&mut self, start: event::JobStart) -> Result<(), Problem> {
         let mut stages: Vec<u32> = start.stages.iter().map(|stage| stage.id).chain(start.stage_ids).collect();
         stages.sort_unstable();
@@ -251,7 +293,8 @@ impl LogReader {
         for stage in start.stages {
             self.stage(stage)?;
         }
-        let job = Job { id: start.id, submit_ms: start.at, stages, ..Job::default() };
+        let query = start.properties.and_then(|properties| properties.query?.parse().ok());
+        let job = Job { id: start.id, submit_ms: start.at, stages, query, ..Job::default() };
         if let Some(place) = self.jobs.get(&start.id) {
             self.application.jobs[*place] = job;
         } else {
@@ -282,6 +325,10 @@ impl LogReader {
             place
         };
         let stage = &mut self.application.stages[place];
+        let scans = info.accumulables.iter().filter_map(|of| self.metrics.get(&of.id?));
+        stage.scans.extend(scans);
+        stage.scans.sort_unstable();
+        stage.scans.dedup();
         stage.submit_ms = info.submit.or(stage.submit_ms);
         stage.finish_ms = info.finish.or(stage.finish_ms);
         if let Some(failure) = info.failure {

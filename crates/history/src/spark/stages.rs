@@ -2,7 +2,8 @@
 
 use super::executors::Course;
 use super::failed::{Aborted, Failed, attempt, max_failures, of_hosts};
-use super::work::{Counted, Machines, Starts, Works};
+use super::scans::{Scanned, scanned};
+use super::work::{Counted, Input, Machines, Starts, Works};
 use super::{Application, Executor, Job, Locality, Rdd, Stage, Task, TaskEnd, is_far};
 use scenario::{SparkLevel, SparkPlace, SparkStage};
 use std::collections::{BTreeMap, BTreeSet};
@@ -177,6 +178,10 @@ pub struct Ran<'a> {
     pub in_part: (u32, u64, u64),
     /// Stages that read what another has kept: by number, that one's and the level.
     pub readers: BTreeMap<u32, (u32, SparkLevel)>,
+    /// Stages that scan files for queries of SQL.
+    pub scanned: BTreeMap<u32, Scanned>,
+    /// Of these, how many read files that are not known to be in HDFS, and the schemes of these.
+    pub elsewhere: (u64, BTreeSet<String>),
     /// Whether paths that name no file system are of HDFS; none where the log does not say.
     hdfs_by_default: Option<bool>,
     /// Tasks that read files of HDFS, and those of them that had none of these on their host.
@@ -238,6 +243,8 @@ impl<'a> Ran<'a> {
             names: BTreeMap::new(),
             in_part: (0, 0, 0),
             readers: BTreeMap::new(),
+            scanned: scanned(of),
+            elsewhere: (0, BTreeSet::new()),
             hdfs_by_default: default_fs.map(|fs| fs.starts_with(HDFS)),
             of_files: (0, 0),
             taken: 0,
@@ -290,9 +297,13 @@ impl<'a> Ran<'a> {
         tasks.filter_map(|task| task.finish_ms).max()
     }
 
-    /// Whether tasks of a stage read what stands on some nodes: files of HDFS, or what executors have kept.
-    pub fn reads_far(&self, stage: &Stage) -> bool {
-        self.in_hdfs(stage) || self.readers.contains_key(&stage.id)
+    /// What tasks of a stage read that stands on some nodes: files of HDFS, or what executors have kept.
+    pub fn input(&self, stage: &Stage) -> Input {
+        let in_hdfs = self.in_hdfs(stage);
+        if in_hdfs && self.scanned.get(&stage.id).is_some_and(|scanned| scanned.files_each(stage.tasks) > 1) {
+            return Input::Scattered;
+        }
+        if in_hdfs || self.readers.contains_key(&stage.id) { Input::Together } else { Input::None }
     }
 
     /// When the driver began to launch tasks after it had been handed a stage's. Until then it packed them; after that
@@ -327,9 +338,10 @@ impl<'a> Ran<'a> {
         (all - sum).max(0.0) / unknown
     }
 
-    /// Whether a stage reads files of HDFS, and not what another has kept of them. The name of an RDD of files is
-    /// their path as the program wrote it, mostly without a file system. Where the log does not say which is meant
-    /// then, tasks that preferred nodes tell: files that are on every host, or in an object store, are near to none.
+    /// Whether a stage reads files of HDFS, and not what another has kept of them. Plans tell of scans. The name of an
+    /// RDD of files is their path as the program wrote it, mostly without a file system. Where the log does not say
+    /// which is meant then, tasks that preferred nodes tell: files that are on every host, or in an object store, are
+    /// near to none.
     pub fn in_hdfs(&self, stage: &Stage) -> bool {
         if self.readers.contains_key(&stage.id) {
             return false;
@@ -339,6 +351,11 @@ impl<'a> Ran<'a> {
             let near = |task: &Task| matches!(task.locality, Locality::NodeLocal | Locality::RackLocal);
             tasks.any(|task| task.metrics.input_bytes > 0 && near(task))
         };
+        if let Some(scanned) = self.scanned.get(&stage.id)
+            && scanned.in_hdfs(self.hdfs_by_default == Some(true))
+        {
+            return true;
+        }
         let plain = |rdd: &Rdd| rdd.parents.is_empty() && rdd.name.starts_with('/');
         stage.rdds.iter().any(|rdd| rdd.name.starts_with(HDFS))
             || stage.rdds.iter().any(plain) && self.hdfs_by_default.unwrap_or_else(preferred)
@@ -346,7 +363,10 @@ impl<'a> Ran<'a> {
 }
 
 pub fn of_stage(stage: &Stage, (number, group): (usize, &Group), ran: &mut Ran, notes: &mut Vec<String>) -> SparkStage {
-    let words: String = stage.name.split(" at ").next().unwrap_or_default().chars().take(40).collect();
+    let scanned = ran.scanned.get(&stage.id);
+    let words = scanned.map(|scanned| &*scanned.words).filter(|words| !words.is_empty());
+    let words = words.unwrap_or_else(|| stage.name.split(" at ").next().unwrap_or_default());
+    let words: String = words.chars().take(40).collect();
     let name = format!("{}: {words}", stage.id);
     let tasks = ran.of_stage(stage);
     let known: Vec<&Task> = tasks.values().copied().collect();
@@ -412,8 +432,13 @@ pub fn of_stage(stage: &Stage, (number, group): (usize, &Group), ran: &mut Ran, 
         let readers = || known.iter().filter(|task| task.metrics.input_bytes > 0);
         ran.of_files.0 += readers().count();
         ran.of_files.1 += readers().filter(|task| is_far(task)).count();
+    } else if let Some(scanned) = ran.scanned.get(&stage.id).filter(|_| !ran.readers.contains_key(&stage.id))
+        && sum(&|task| task.metrics.input_bytes) > 0
+    {
+        ran.elsewhere.0 += 1;
+        ran.elsewhere.1.extend(scanned.schemes.iter().cloned());
     }
-    let works = Works::of(&tasks, &ran.machines, &ran.starts, ran.cost, ran.reads_far(stage));
+    let works = Works::of(&tasks, &ran.machines, &ran.starts, ran.cost, ran.input(stage));
     let attempts = ran.failed.of_stage(stage, if group.failed { u32::MAX } else { ran.max_failures.saturating_sub(1) });
     let took = |task: &Task| (task.finish_ms.unwrap_or(task.launch_ms) - task.launch_ms).max(0) as f64;
     let vain: f64 = attempts.iter().map(|(_, task)| took(task)).sum();

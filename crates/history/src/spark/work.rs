@@ -121,14 +121,26 @@ fn ready(task: &Task) -> f64 {
     if took == 0 { 0.0 } else { took.saturating_sub(waited) as f64 / took as f64 }
 }
 
+/// Where what a stage's tasks read of files of HDFS, or of what executors keep, stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Input {
+    /// They read none.
+    None,
+    /// All that a task reads stands on the same nodes: how near it was says whether it was on its own.
+    Together,
+    /// A task reads several files, of which it prefers the nodes with most: others may be on other nodes.
+    Scattered,
+}
+
 /// What a counted second of processor time was of tasks' work, in tasks that waited for no network.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Counted(Option<f64>);
 
 impl Counted {
     /// Of the tasks of stages that ended well. Not known where none is without the network, or counts nothing.
-    pub fn of(stages: &[(BTreeMap<u32, &Task>, bool)], machines: &Machines) -> Self {
-        let tasks = || stages.iter().flat_map(|(tasks, _)| tasks.values()).filter(|task| !awaits_network(task));
+    pub fn of(stages: &[(BTreeMap<u32, &Task>, Input)], machines: &Machines) -> Self {
+        let near = stages.iter().filter(|(_, input)| *input != Input::Scattered);
+        let tasks = || near.clone().flat_map(|(tasks, _)| tasks.values()).filter(|task| !awaits_network(task));
         let all: f64 = tasks().map(|task| counted(task)).sum();
         let worked: f64 = tasks().map(|task| machines.work(task)).sum();
         Self((all > 0.0).then(|| worked / all))
@@ -157,11 +169,11 @@ pub struct Starts {
 }
 
 impl Starts {
-    /// Of the tasks of stages that ended well, and whether each stage reads files of HDFS.
+    /// Of the tasks of stages that ended well, and what each stage reads.
     ///
     /// Where executors began a stage with their first task of all, and others with their first of the stage, the former
     /// took so much more. Where no stage has both, it is not told from the stage's warming up.
-    pub fn of(stages: &[(BTreeMap<u32, &Task>, bool)], machines: &Machines, cost: Counted) -> Self {
+    pub fn of(stages: &[(BTreeMap<u32, &Task>, Input)], machines: &Machines, cost: Counted) -> Self {
         let mut starts = Self::default();
         for task in stages.iter().flat_map(|(tasks, _)| tasks.values()) {
             let end = ended_there(task);
@@ -169,8 +181,8 @@ impl Starts {
             *first = end.min(*first);
         }
         let (mut more, mut count) = (0.0, 0.0);
-        for (tasks, in_hdfs) in stages {
-            let works = works(tasks, machines, *in_hdfs, cost);
+        for (tasks, input) in stages {
+            let works = works(tasks, machines, *input, cost);
             let ended = ended(tasks);
             let mean = |cold: bool| mean(tasks, &works, |task| is_first(task, &ended) && starts.is_cold(task) == cold);
             if let (Some((cold, tasks)), Some((warm, _))) = (mean(true), mean(false)) {
@@ -201,15 +213,9 @@ pub struct Works {
 }
 
 impl Works {
-    /// Of the tasks of a stage that ended well. `in_hdfs`: it reads files of HDFS.
-    pub fn of(
-        tasks: &BTreeMap<u32, &Task>,
-        machines: &Machines,
-        starts: &Starts,
-        cost: Counted,
-        in_hdfs: bool,
-    ) -> Self {
-        let mut of_tasks = works(tasks, machines, in_hdfs, cost);
+    /// Of the tasks of a stage that ended well.
+    pub fn of(tasks: &BTreeMap<u32, &Task>, machines: &Machines, starts: &Starts, cost: Counted, input: Input) -> Self {
+        let mut of_tasks = works(tasks, machines, input, cost);
         for (index, work) in &mut of_tasks {
             if starts.is_cold(tasks[index]) {
                 *work = (*work - starts.start).max(0.0);
@@ -233,13 +239,14 @@ impl Works {
 }
 
 /// By place among a stage's tasks: all of what they took of cores.
-fn works(tasks: &BTreeMap<u32, &Task>, machines: &Machines, in_hdfs: bool, cost: Counted) -> BTreeMap<u32, f64> {
+fn works(tasks: &BTreeMap<u32, &Task>, machines: &Machines, input: Input, cost: Counted) -> BTreeMap<u32, f64> {
     let mut works = tasks.iter().map(|(index, task)| (*index, machines.work(task))).collect();
-    if in_hdfs {
+    if input != Input::None {
         without_reading(tasks, &mut works);
     }
     if let Counted(Some(cost)) = cost {
-        for (index, task) in tasks.iter().filter(|(_, task)| awaits_network(task)) {
+        let awaits = |task: &Task| awaits_network(task) || input == Input::Scattered;
+        for (index, task) in tasks.iter().filter(|(_, task)| awaits(task)) {
             if let Some(work) = works.get_mut(index) {
                 *work = work.min(counted(task) * cost);
             }

@@ -17,4 +17,5 @@ mod spark_files;
 mod spark_foreign;
 mod spark_hosts;
 mod spark_import;
+mod spark_sql;
 mod text;

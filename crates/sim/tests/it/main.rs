@@ -56,6 +56,7 @@ mod spark_mixed;
 mod spark_recorded;
 mod spark_returns;
 mod spark_speculation;
+mod spark_sql;
 mod spark_yarn;
 mod stripe;
 mod stripe_paths;
