@@ -205,7 +205,7 @@ fn copies_of_maps_that_read_from_afar_slow_them_down() {
         let text = format!(
             "cluster.workers = 12\nrun.fidelity = 'flow'\nnode = {{ cores = 2, disks = 4, disk = 'virtual' }}\n\
              network.rate = '50 Mbit/s'\nhdfs = {{ block = '128 MiB', replication = 1 }}\nmapreduce = {{ reducers = \
-             2, slowstart = 1.0, speculative = {speculative} }}\njob = [{{ workload = 'grep', input = '1280 MB' }}]"
+             2, slowstart = 1.0, speculative = {speculative}, asynchronous = true }}\njob = [{{ workload = 'grep', input = '1280 MB' }}]"
         );
         let mut scenario = scenario(&text);
         let mean = estimate::estimate(&scenario).expect("an estimate")[0].total().mean;
