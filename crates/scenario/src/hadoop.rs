@@ -267,10 +267,10 @@ section! {
         /// Containers are handed out by a thread of the ResourceManager, and not at NodeManagers' heartbeats (yarn:
         /// `yarn.scheduler.capacity.schedule-asynchronously.enable`, by default since Hadoop 3.5).
         asynchronous: bool = false;
-        /// Containers that a NodeManager's heartbeat may be given (yarn:
-        /// `yarn.scheduler.capacity.per-node-heartbeat.maximum-container-assignments`). 0: no limit. Left out:
-        /// 100, and 1 for the fair scheduler (`yarn.scheduler.fair.assignmultiple`).
-        containers_per_heartbeat: Option<u32> = None, 0..=1_000_000;
+        /// Containers that a NodeManager's heartbeat may be given; 0 for no limit (yarn:
+        /// `yarn.scheduler.capacity.per-node-heartbeat.maximum-container-assignments`, of which Hadoop's default is 100
+        /// since 3.0, and `yarn.scheduler.fair.assignmultiple`, of which it is one).
+        containers_per_heartbeat: u32 = 1, 0..=1_000_000;
         /// How many of these may be anywhere, as reducers may; the last one of them ends the heartbeat (yarn:
         /// `yarn.scheduler.capacity.per-node-heartbeat.maximum-offswitch-assignments`).
         off_switch_per_heartbeat: u32 = 1, 1..=1_000_000;

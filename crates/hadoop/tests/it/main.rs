@@ -5,6 +5,7 @@ mod client;
 mod compression;
 mod erasure;
 mod hdfs;
+mod heartbeats;
 mod jobs;
 mod mapreduce;
 mod mapreduce_faults;

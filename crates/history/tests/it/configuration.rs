@@ -180,17 +180,22 @@ fn the_schedulers_own_file_says_how_it_schedules() {
                 "yarn-site.xml" => Some(of(property("yarn.resourcemanager.scheduler.class", class))),
                 "capacity-scheduler.xml" => {
                     Some(of(property("yarn.scheduler.capacity.schedule-asynchronously.enable", "true")
-                        + &property("yarn.scheduler.capacity.node-locality-delay", "7")))
+                        + &property("yarn.scheduler.capacity.node-locality-delay", "7")
+                        + &property("yarn.scheduler.capacity.per-node-heartbeat.maximum-container-assignments", "-1")))
                 }
                 _ => None,
             })
         });
         let text = text.unwrap_or_else(|e| panic!("{class}: {e}"));
         let scenario = Scenario::parse("conf", &text, &[]).unwrap_or_else(|e| panic!("{text}\n{e}"));
-        (scenario.mapreduce.asynchronous, scenario.mapreduce.locality_delay)
+        let of = &scenario.mapreduce;
+        (of.asynchronous, of.locality_delay, of.containers_per_heartbeat)
     };
-    assert_eq!(with("org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity.CapacityScheduler"), (true, 7));
-    assert_eq!(with("org.apache.hadoop.yarn.server.resourcemanager.scheduler.fair.FairScheduler"), (false, 40));
+    assert_eq!(
+        with("org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity.CapacityScheduler"),
+        (true, 7, 0)
+    );
+    assert_eq!(with("org.apache.hadoop.yarn.server.resourcemanager.scheduler.fair.FairScheduler"), (false, 40, 1));
 }
 
 #[test]

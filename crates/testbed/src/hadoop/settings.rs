@@ -233,14 +233,15 @@ fn capacity(scenario: &Scenario) -> Properties {
     let of = &scenario.mapreduce;
     properties.push(("yarn.scheduler.capacity.node-locality-delay", of.locality_delay.to_string()));
     properties.push(("yarn.scheduler.capacity.schedule-asynchronously.enable", of.asynchronous.to_string()));
-    let heartbeat = [
-        ("yarn.scheduler.capacity.per-node-heartbeat.maximum-container-assignments", of.containers_per_heartbeat),
-        ("yarn.scheduler.capacity.per-node-heartbeat.maximum-offswitch-assignments", Some(of.off_switch_per_heartbeat)),
-    ];
-    let said = |(name, most): (_, Option<u32>)| {
-        most.map(|most| (name, if most == 0 { "-1".to_owned() } else { most.to_string() }))
+    let most = match of.containers_per_heartbeat {
+        0 => "-1".to_owned(),
+        most => most.to_string(),
     };
-    properties.extend(heartbeat.into_iter().filter_map(said));
+    properties.push(("yarn.scheduler.capacity.per-node-heartbeat.maximum-container-assignments", most));
+    properties.push((
+        "yarn.scheduler.capacity.per-node-heartbeat.maximum-offswitch-assignments",
+        of.off_switch_per_heartbeat.to_string(),
+    ));
     properties
 }
 
