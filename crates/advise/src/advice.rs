@@ -298,8 +298,8 @@ impl Search {
         mean_of(&runs, |run| self.objective.value(run))
     }
 
-    /// The same to show: where more jobs end with it or without, the verdict does not stand on it, and an interval of
-    /// what both ended would say nothing of all seeds.
+    /// The saving as it is shown: where more jobs end with it or without, the verdict does not stand on it, and an
+    /// interval of what both ended would say nothing of all seeds.
     fn saving_shown(&self, candidate: usize, variation: usize) -> Option<Spread> {
         let ends = self.ends(candidate, variation);
         let saving = self.saving(candidate, variation)?;

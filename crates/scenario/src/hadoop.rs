@@ -268,8 +268,8 @@ section! {
         /// `yarn.scheduler.capacity.schedule-asynchronously.enable`, by default since Hadoop 3.5).
         asynchronous: bool = false;
         /// Containers that a NodeManager's heartbeat may be given; 0 for no limit (yarn:
-        /// `yarn.scheduler.capacity.per-node-heartbeat.maximum-container-assignments`, of which Hadoop's default is 100
-        /// since 3.0, and `yarn.scheduler.fair.assignmultiple`, of which it is one).
+        /// `yarn.scheduler.capacity.per-node-heartbeat.maximum-container-assignments`, of which Hadoop 3's default is 100,
+        /// and `yarn.scheduler.fair.assignmultiple`, of which it is one).
         containers_per_heartbeat: u32 = 1, 0..=1_000_000;
         /// How many of these may be anywhere, as reducers may; the last one of them ends the heartbeat (yarn:
         /// `yarn.scheduler.capacity.per-node-heartbeat.maximum-offswitch-assignments`).

@@ -4,8 +4,8 @@ use super::check::Check;
 use super::problem::Problems;
 use super::tree::{Tree, Value};
 use super::{
-    Control, Disk, DiskRole, Fidelity, Generation, Job, JobCodec, Network, Node, Packing, PackingKind, RaidLevel,
-    Recovery, Scenario, Tcp, TopologyKind,
+    Control, Disk, DiskRole, Fidelity, Generation, Job, JobCodec, MapReduce, Network, Node, Packing, PackingKind,
+    RaidLevel, Recovery, Scenario, Scheduler, Tcp, TopologyKind,
 };
 use units::{Quantity, Time};
 
@@ -66,6 +66,7 @@ pub(super) fn warn(scenario: &Scenario, tree: &Tree, warnings: &mut Problems) {
     check.long_repairs();
     check.late_faults();
     check.jvm_reuse();
+    check.scheduling();
     check.hardware_of_another_preset();
     for (i, job) in scenario.job.iter().enumerate() {
         let section = format!("job.{i}");
@@ -333,6 +334,26 @@ impl Check<'_> {
         if self.scenario.mapreduce.jvm_tasks != 1 && self.scenario.cluster.generation == Generation::Yarn {
             let message = "it has no effect: a container's JVM runs one task";
             self.says("mapreduce.jvm-tasks", message, "`cluster.generation = \"hadoop1\"`, or `mapreduce.uber`");
+        }
+    }
+
+    /// Settings for which YARN's scheduler has no use.
+    fn scheduling(&mut self) {
+        let of = &self.scenario.mapreduce;
+        if self.scenario.cluster.generation != Generation::Yarn {
+            return;
+        }
+        let by_heartbeat = [
+            ("mapreduce.containers-per-heartbeat", of.containers_per_heartbeat),
+            ("mapreduce.off-switch-per-heartbeat", of.off_switch_per_heartbeat),
+        ];
+        for (key, _) in by_heartbeat.into_iter().filter(|(_, most)| of.asynchronous && *most != 1) {
+            let message = "it has no effect: a thread hands containers out, not heartbeats";
+            self.says(key, message, "`mapreduce.asynchronous = false`, or leave it out");
+        }
+        if of.scheduler == Scheduler::Fair && of.locality_delay != MapReduce::default().locality_delay {
+            let message = "it has no effect: the fair scheduler waits for no node";
+            self.says("mapreduce.locality-delay", message, "`mapreduce.scheduler = \"fifo\"`, or leave it out");
         }
     }
 

@@ -28,6 +28,16 @@ fn what_goes_against_expectation_is_said_with_its_place() {
             "2:16",
             "no effect: packed files are read to their ends",
         ),
+        (
+            "[mapreduce]\nasynchronous = true\ncontainers-per-heartbeat = 100\n[job]",
+            "3:28",
+            "no effect: a thread hands containers out",
+        ),
+        (
+            "[mapreduce]\nscheduler = \"fair\"\nlocality-delay = 3\n[job]",
+            "3:18",
+            "the fair scheduler waits for no node",
+        ),
         ("[job]\noutput-compression = \"gzip\"", "2:22", "workload terasort writes its output uncompressed"),
         ("[job]\nuber = true", "2:8", "an input of 1 GB is more than 128 MiB: tasks get containers"),
         ("[job]\nuber = true\ninput = \"1 MB\"\nreducers = 2", "2:8", "2 reducers are more than 1"),

@@ -39,7 +39,7 @@ pub enum Application {
     Sort,
     /// Joins words with a table of their categories, and counts these.
     Join,
-    /// The same by a query, over tables in Parquet and CSV.
+    /// A query that counts the words of a table in Parquet, joined with one in CSV.
     Sql,
 }
 
