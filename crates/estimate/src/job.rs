@@ -3,7 +3,7 @@
 use crate::count::{Counted, counted};
 use crate::machine::Cluster;
 use crate::mva::{Station, cycle, longest_of};
-use crate::plan::{Tasks, plan};
+use crate::plan::{Gives, Tasks, plan};
 use crate::work::{Intake, Work, intake, map_work, reduce_work, with_writes};
 use crate::{JobEstimate, Span, Unable, unable};
 use hadoop::mapreduce::{Generation, JobInput, JobSpec, MapReduceConfig, SET_UP_SHARE};
@@ -25,7 +25,7 @@ pub(crate) struct Stages<'a> {
     /// Seconds before the first task starts, and between a task's end and the next one's start in its place.
     begin: f64,
     turn: f64,
-    /// The least time between two starts on a node.
+    /// The least time between two starts on a node, s.
     pace: f64,
     /// How many reducers run at once on the node and in the rack that have most, in the mean of the draws.
     spread: (f64, f64),
@@ -77,9 +77,9 @@ impl<'a> Stages<'a> {
         let written = (per_reducer - partitions).max(0.0) * spec.workload.reduce_ratio;
         let heartbeat = if yarn { config.yarn.node_heartbeat } else { mapreduce.hadoop1.heartbeat }.as_secs_f64();
         let master = mapreduce.app_master.heartbeat.as_secs_f64();
-        // YARN: the AppMaster's first heartbeat asks for nothing, its second asks, its third is given containers.
-        let (begin, turn) =
-            if yarn { (2.0 * master, f64::midpoint(heartbeat, master)) } else { (heartbeat, heartbeat / 2.0) };
+        // YARN: the AppMaster's first heartbeat asks for nothing, its second asks, its third is given containers. That a
+        // container has ended is told at once, and the place is given at the AppMaster's next heartbeat.
+        let (begin, turn) = if yarn { (2.0 * master, master / 2.0) } else { (heartbeat, heartbeat / 2.0) };
         let mut stages = Self {
             config: mapreduce,
             cluster,
@@ -90,7 +90,7 @@ impl<'a> Stages<'a> {
             intakes: Vec::new(),
             begin,
             turn,
-            pace: heartbeat,
+            pace: Gives::of(config).pace(heartbeat),
             shuffled: output * maps,
             spread: (1.0, 1.0),
             written,
@@ -269,8 +269,8 @@ impl<'a> Stages<'a> {
         self.written / self.cluster.rate * (1.0 + others - even).max(0.0)
     }
 
-    /// When the first task ends, and how long all take. A node is given one task in a heartbeat, and has its tasks one
-    /// after the other in each of its places.
+    /// When the first task ends, and how long all take. A node is given a task every `pace` seconds at most, and has its
+    /// tasks one after the other in each of its places.
     fn stage(&self, tasks: f64, slots: f64, work: &Work, on_node: f64, pace: f64) -> (f64, Span) {
         let on_node = on_node.max((tasks / self.cluster.workers).ceil()).max(1.0);
         let places = (slots / self.cluster.workers).max(1.0);

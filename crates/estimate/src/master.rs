@@ -15,7 +15,7 @@ impl Count<'_> {
     pub(crate) fn has_news(&self) -> bool {
         let wanted = self.wanted();
         let asks = || self.to_ask() != self.asks || self.offers.reducers != self.asks.min(wanted);
-        !self.offers.granted.is_empty() || self.copies || (wanted > 0 && asks())
+        !self.offers.granted.is_empty() || !self.offers.released.is_empty() || self.copies || (wanted > 0 && asks())
     }
     /// How many reducers to ask for (`RMContainerAllocator.scheduleReduces`).
     pub(crate) fn to_ask(&self) -> usize {
@@ -44,9 +44,7 @@ impl Count<'_> {
                 false
             });
         }
-        for Grant { node, .. } in granted {
-            self.offers.ended[node][0] += 1.0;
-        }
+        self.offers.released.extend(granted.into_iter().map(|grant| grant.node));
     }
     fn launch(&mut self, grant: Grant, map: usize, random: &mut RandomStream) {
         let node = grant.node;

@@ -1,6 +1,7 @@
 //! Which node is given which task: YARN's heartbeats, or those of Hadoop 1's TaskTrackers.
 
-use crate::plan::Plan;
+use crate::plan::{Gives, Plan};
+use hadoop::record::Locality;
 use std::collections::VecDeque;
 
 /// A place that has been given and is not yet used.
@@ -27,11 +28,15 @@ pub(crate) struct Offers<'a> {
     by: ByPlace,
     pub reducers: usize,
     missed: usize,
+    /// Nodes that the scheduling thread has offered.
+    passed: usize,
     room: Vec<f64>,
     reduce_room: Vec<f64>,
     /// Room that has become free and that the node's next heartbeat tells of.
     pub ended: Vec<[f64; 2]>,
     pub granted: Vec<Grant>,
+    /// Nodes of places that the AppMaster had no map for: its next heartbeat gives them back.
+    pub released: Vec<usize>,
 }
 
 /// How many maps have a block on each node, and in each rack.
@@ -89,10 +94,12 @@ impl<'a> Offers<'a> {
             by: ByPlace::of(plan),
             reducers: 0,
             missed: 0,
+            passed: 0,
             room,
             reduce_room: vec![plan.reduce_slots.unwrap_or(0.0); plan.nodes],
             ended: vec![[0.0; 2]; plan.nodes],
             granted: Vec::new(),
+            released: Vec::new(),
         }
     }
     /// Another attempt at a map.
@@ -115,8 +122,15 @@ impl<'a> Offers<'a> {
     }
     /// Whether the node's next heartbeat changes anything.
     pub fn is_due(&self, node: usize) -> bool {
-        let ended: f64 = self.ended[node].iter().sum();
-        ended > 0.0 || self.fits_reducer(node) || (self.maps > 0 && self.room[node] >= 1.0)
+        let takes = || self.fits_reducer(node) || self.fits_map(node);
+        self.has_ended(node) || (!matches!(self.plan.gives, Gives::Thread) && takes())
+    }
+    /// Whether it tells that something has ended.
+    pub fn has_ended(&self, node: usize) -> bool {
+        self.ended[node].iter().sum::<f64>() > 0.0
+    }
+    fn fits_map(&self, node: usize) -> bool {
+        self.maps > 0 && self.room[node] >= 1.0
     }
     fn fits_reducer(&self, node: usize) -> bool {
         let fits = match self.plan.reduce_slots {
@@ -125,54 +139,106 @@ impl<'a> Offers<'a> {
         };
         self.reducers > 0 && fits
     }
-    /// A node's heartbeat: it tells what has ended, and is given one task.
+    /// A node's heartbeat: it tells what has ended, and is given what there is for it. YARN's tells of one container,
+    /// as each that ends is told of at once.
     pub fn heartbeat(&mut self, node: usize, at: f64) {
-        let [map, reduce] = std::mem::take(&mut self.ended[node]);
+        let ended = &mut self.ended[node];
+        let map = if self.plan.beat.is_some() { ended[0].min(1.0) } else { ended[0] };
+        ended[0] -= map;
         self.room[node] += map;
-        self.reduce_room[node] += reduce;
-        if self.fits_reducer(node) {
+        self.reduce_room[node] += std::mem::take(&mut ended[1]);
+        match (self.plan.beat, self.plan.gives) {
+            (None, _) => {
+                self.give_reducer(node, at);
+                self.give_map(node, at);
+            }
+            (Some(_), Gives::Thread) => self.pass(at),
+            (Some(_), Gives::Heartbeat { most, off_switch }) => {
+                let mut anywhere = 0;
+                for _ in 0..most {
+                    match self.give(node, at) {
+                        None => break,
+                        Some(Locality::Remote) => anywhere += 1,
+                        Some(_) => {}
+                    }
+                    if anywhere >= off_switch {
+                        break;
+                    }
+                }
+            }
+        }
+    }
+    /// The scheduling thread offers the nodes one after the other, until none is given anything and none has let its
+    /// offer pass. It begins at any of them; here where it was.
+    pub fn pass(&mut self, at: f64) {
+        let mut left = self.plan.nodes;
+        while left > 0 {
+            let node = self.passed % self.plan.nodes;
+            self.passed += 1;
+            let missed = self.missed;
+            let changes = self.give(node, at).is_some() || self.missed > missed;
+            left = if changes { self.plan.nodes } else { left - 1 };
+        }
+    }
+    /// What a node's offer is taken for, if it is: reducers go first.
+    fn give(&mut self, node: usize, at: f64) -> Option<Locality> {
+        if self.give_reducer(node, at) { Some(Locality::Remote) } else { self.give_map(node, at) }
+    }
+    fn give_reducer(&mut self, node: usize, at: f64) -> bool {
+        let fits = self.fits_reducer(node);
+        if fits {
             self.reducers -= 1;
             match self.plan.reduce_slots {
                 Some(_) => self.reduce_room[node] -= 1.0,
                 None => self.room[node] -= self.plan.reducer_room,
             }
             self.granted.push(Grant { node, reducer: true, at });
-            if self.plan.beat.is_some() {
-                return;
-            }
         }
-        if self.maps > 0 && self.room[node] >= 1.0 && self.takes(node) {
-            self.maps -= 1;
-            self.room[node] -= 1.0;
-            self.by.give(node);
-            self.granted.push(Grant { node, reducer: false, at });
+        fits
+    }
+    fn give_map(&mut self, node: usize, at: f64) -> Option<Locality> {
+        if !self.fits_map(node) {
+            return None;
         }
+        let locality = self.takes(node)?;
+        self.maps -= 1;
+        self.room[node] -= 1.0;
+        self.by.give(node);
+        self.granted.push(Grant { node, reducer: false, at });
+        Some(locality)
     }
     /// Whether maps take a node's offer (`RegularContainerAllocator`): for a block of it; for its rack after as many
     /// offers as `node-locality-delay` or there are nodes; for any after as many as maps wait, by the places that they
-    /// name over the nodes (`getLocalityWaitFactor`). Hadoop 1's queue takes all.
-    fn takes(&mut self, node: usize) -> bool {
+    /// name over the nodes (`getLocalityWaitFactor`). Hadoop 1's queue and the fair scheduler take all.
+    fn takes(&mut self, node: usize) -> Option<Locality> {
         if self.plan.beat.is_none() || self.plan.replicas == 0 {
-            return true;
+            return Some(Locality::Remote);
         }
         if self.by.node[node] > 0 {
             self.missed = 0;
-            return true;
+            return Some(Locality::Node);
         }
         let offers = self.missed + 1;
-        if self.by.rack[node % self.plan.racks] > 0 && offers > self.plan.locality_delay.min(self.plan.nodes) {
+        let rack = self.by.rack[node % self.plan.racks] > 0;
+        if rack && (self.plan.fair || offers > self.plan.locality_delay.min(self.plan.nodes)) {
             self.missed = 0;
-            return true;
+            return Some(Locality::Rack);
         }
         let named = |places: &[usize]| places.iter().filter(|&&maps| maps > 0).count();
         let places = named(&self.by.node) + named(&self.by.rack);
         let nodes = self.plan.nodes as f64;
         let wait = (self.maps as f64 * (places as f64 / nodes).min(1.0)).min(nodes);
-        if places == 0 || offers as f64 > wait {
-            return true;
+        if self.plan.fair || places == 0 || offers as f64 > wait {
+            return Some(Locality::Remote);
         }
         self.missed = offers;
-        false
+        None
+    }
+    /// What the AppMaster gives back is free.
+    pub fn free_released(&mut self) {
+        for node in std::mem::take(&mut self.released) {
+            self.room[node] += 1.0;
+        }
     }
     /// The AppMaster says how many maps still wait, and where.
     pub fn ask(&mut self) {
@@ -232,22 +298,51 @@ mod tests {
         assert_eq!(given(3), 2, "what was given far away does not count anew");
     }
 
-    /// A node has room for eight, the AppMaster's for six, and one is given at each heartbeat.
+    /// A node has room for eight, the AppMaster's for six: its local maps are given at one heartbeat, or as many as one
+    /// may be given.
     #[test]
-    fn a_node_is_given_one_at_a_heartbeat_until_it_is_full() {
+    fn a_node_is_given_its_local_maps_at_a_heartbeat() {
+        for (most, expected) in [(100, [6, 6, 6, 6]), (2, [2, 4, 6, 6])] {
+            let mut plan = small(1, 1, f64::INFINITY, 20, 1);
+            plan.gives = Gives::Heartbeat { most, off_switch: 1 };
+            let mut offers = Offers::new(&plan, vec![vec![0]; 20], 0);
+            offers.ask();
+            let given = [0.0, 1.0, 2.0, 3.0].map(|at| {
+                offers.heartbeat(0, at);
+                offers.granted.len()
+            });
+            assert_eq!(given, expected);
+            offers.ended[0][0] = 1.0;
+            assert!(offers.is_due(0));
+            offers.heartbeat(0, 4.0);
+            assert_eq!(offers.granted.len(), 7);
+        }
+    }
+
+    /// Reducers may be anywhere, so one of them ends the heartbeat, however many maps wait.
+    #[test]
+    fn a_reducer_ends_the_heartbeat() {
         let plan = small(1, 1, f64::INFINITY, 20, 1);
         let mut offers = Offers::new(&plan, vec![vec![0]; 20], 0);
         offers.ask();
-        let given: Vec<usize> = (0..8)
-            .map(|at| {
-                offers.heartbeat(0, f64::from(at));
-                offers.granted.len()
-            })
-            .collect();
-        assert_eq!(given, [1, 2, 3, 4, 5, 6, 6, 6]);
-        offers.ended[0][0] = 1.0;
-        assert!(offers.is_due(0));
-        offers.heartbeat(0, 8.0);
-        assert_eq!(offers.granted.len(), 7);
+        offers.reducers = 2;
+        let given = [0.0, 1.0, 2.0].map(|at| {
+            offers.heartbeat(0, at);
+            (offers.granted.len(), offers.granted.iter().filter(|grant| grant.reducer).count())
+        });
+        assert_eq!(given, [(1, 1), (2, 2), (6, 2)]);
+    }
+
+    /// The scheduling thread gives all that there is room for, one to a node at a time, and waits for no heartbeat.
+    #[test]
+    fn the_thread_spreads_what_it_gives() {
+        let mut plan = small(4, 1, f64::INFINITY, 8, 4);
+        plan.gives = Gives::Thread;
+        let mut offers = Offers::new(&plan, vec![vec![0, 1, 2, 3]; 8], 0);
+        offers.ask();
+        assert!(!offers.is_due(1));
+        offers.pass(0.0);
+        let on = |node: usize| offers.granted.iter().filter(|grant| grant.node == node).count();
+        assert_eq!([on(0), on(1), on(2), on(3)], [2; 4]);
     }
 }

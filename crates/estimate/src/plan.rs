@@ -3,6 +3,7 @@
 use crate::machine::Cluster;
 use crate::work::{Intake, Work};
 use hadoop::mapreduce::{Generation, SET_UP_SHARE};
+use hadoop::yarn::Policy;
 use scenario::{PlacementKind, Scenario};
 
 /// Of this many nodes all are counted whatever that takes; of more than `MOST_NODES` a part.
@@ -43,6 +44,9 @@ pub(crate) struct Plan {
     pub replicas: usize,
     /// First replicas are spread evenly.
     pub even: bool,
+    pub gives: Gives,
+    /// The fair scheduler lets no offer pass.
+    pub fair: bool,
     pub locality_delay: usize,
     pub speculative: bool,
     /// Seconds from one report of a map's progress to the next, and from the AppMaster's container to its launch of the
@@ -101,6 +105,35 @@ pub(crate) struct Tasks<'a> {
     pub intakes: &'a [Intake],
 }
 
+/// When a node is given containers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Gives {
+    /// At its heartbeats: so many, of which so many may be anywhere. One task of each kind in Hadoop 1.
+    Heartbeat { most: u32, off_switch: u32 },
+    /// At any time, by the ResourceManager's thread.
+    Thread,
+}
+
+impl Gives {
+    pub fn of(config: &hadoop::Config) -> Self {
+        let yarn = &config.yarn;
+        match config.mapreduce.generation {
+            Generation::Yarn if yarn.asynchronous => Self::Thread,
+            Generation::Yarn => {
+                Self::Heartbeat { most: yarn.containers_per_heartbeat, off_switch: yarn.off_switch_per_heartbeat }
+            }
+            Generation::Hadoop1 => Self::Heartbeat { most: 1, off_switch: 1 },
+        }
+    }
+    /// The least time from one container of a node to its next one, for heartbeats so far apart, s.
+    pub fn pace(self, heartbeat: f64) -> f64 {
+        match self {
+            Self::Heartbeat { most, .. } => heartbeat / f64::from(most),
+            Self::Thread => 0.0,
+        }
+    }
+}
+
 /// The plan of a job's tasks.
 pub(crate) fn plan(scenario: &Scenario, config: &hadoop::Config, cluster: &Cluster, tasks: Tasks) -> Plan {
     let Tasks { map, reducers, .. } = tasks;
@@ -147,6 +180,8 @@ pub(crate) fn plan(scenario: &Scenario, config: &hadoop::Config, cluster: &Clust
         ramp_up: master.reduce_rampup_limit,
         replicas: if tasks.reads { config.hdfs.replication as usize } else { 0 },
         even: scenario.hdfs.placement.kind == PlacementKind::Even,
+        gives: Gives::of(config),
+        fair: config.scheduler.policy == Policy::Fair,
         locality_delay: config.yarn.locality_delay as usize,
         speculative: yarn && mapreduce.speculative_maps,
         report: mapreduce.progress_interval().as_secs_f64(),
@@ -198,6 +233,8 @@ pub(crate) mod tests {
             ramp_up: 0.5,
             replicas,
             even: false,
+            gives: Gives::Heartbeat { most: 100, off_switch: 1 },
+            fair: false,
             locality_delay: 40,
             speculative: false,
             report: 6.0,

@@ -268,9 +268,9 @@ section! {
         /// `yarn.scheduler.capacity.schedule-asynchronously.enable`, by default since Hadoop 3.5).
         asynchronous: bool = false;
         /// Containers that a NodeManager's heartbeat may be given; 0 for no limit (yarn:
-        /// `yarn.scheduler.capacity.per-node-heartbeat.maximum-container-assignments`, of which Hadoop 3's default is 100,
-        /// and `yarn.scheduler.fair.assignmultiple`, of which it is one).
-        containers_per_heartbeat: u32 = 1, 0..=1_000_000;
+        /// `yarn.scheduler.capacity.per-node-heartbeat.maximum-container-assignments`,
+        /// `yarn.scheduler.fair.assignmultiple`). Left out: 100, as by default since Hadoop 3.0; 1 for the fair scheduler.
+        containers_per_heartbeat: Option<u32> = None, 0..=1_000_000;
         /// How many of these may be anywhere, as reducers may; the last one of them ends the heartbeat (yarn:
         /// `yarn.scheduler.capacity.per-node-heartbeat.maximum-offswitch-assignments`).
         off_switch_per_heartbeat: u32 = 1, 1..=1_000_000;

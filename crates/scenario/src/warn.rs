@@ -344,10 +344,10 @@ impl Check<'_> {
             return;
         }
         let by_heartbeat = [
-            ("mapreduce.containers-per-heartbeat", of.containers_per_heartbeat),
-            ("mapreduce.off-switch-per-heartbeat", of.off_switch_per_heartbeat),
+            ("mapreduce.containers-per-heartbeat", of.containers_per_heartbeat.is_some()),
+            ("mapreduce.off-switch-per-heartbeat", of.off_switch_per_heartbeat != 1),
         ];
-        for (key, _) in by_heartbeat.into_iter().filter(|(_, most)| of.asynchronous && *most != 1) {
+        for (key, _) in by_heartbeat.into_iter().filter(|(_, is_set)| of.asynchronous && *is_set) {
             let message = "it has no effect: a thread hands containers out, not heartbeats";
             self.says(key, message, "`mapreduce.asynchronous = false`, or leave it out");
         }

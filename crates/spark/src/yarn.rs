@@ -409,7 +409,7 @@ impl Spark {
     /// A container's process ends on a node that lives: its NodeManager sees so, and its connections end.
     pub(crate) fn end_process(&mut self, platform: &mut Platform, container: ContainerId) {
         let Some(Running { executor, starts }) = self.yarn.processes.remove(&container) else { return };
-        platform.yarn.exited(container);
+        platform.yarn.exited(platform.ctx, container);
         if let Some(work) = starts {
             platform.ctx.drive_cancel(platform.yarn.container(container).node, work);
         }

@@ -282,7 +282,7 @@ impl MapReduce {
     /// An attempt's process is gone from its node: its container is free when the NodeManager has said so.
     pub(super) fn container_exited(&mut self, platform: &mut Platform, id: AttemptId) {
         match self.attempts[id.0 as usize].container {
-            Some(container) => platform.yarn.exited(container),
+            Some(container) => platform.yarn.exited(platform.ctx, container),
             None => self.give_back(id),
         }
     }

@@ -9,7 +9,7 @@ use super::{
 use crate::context::Context;
 use crate::ids::{ApplicationId, ContainerId, NodeId, Process, Server};
 use des::Index;
-use units::Bytes;
+use units::{Bytes, Time};
 
 impl Yarn {
     fn scheduler(ctx: &Context) -> Server {
@@ -107,8 +107,13 @@ impl Yarn {
         let to = Server { node, port: NODE_MANAGER };
         Self::call(ctx, from, to, (SMALL, SMALL), Call::Stop(container));
     }
-    /// The process in a container is gone: its NodeManager sees it, and its next heartbeat says so.
-    pub fn exited(&mut self, container: ContainerId) {
-        self.tracker.exited(container);
+    /// The process in a container is gone: its NodeManager sees it, and says so by a heartbeat out of band. One whose
+    /// heartbeat is under way says so with the next one (`NodeStatusUpdater.sendOutofBandHeartBeat`, which wakes who
+    /// waits).
+    pub fn exited(&mut self, ctx: &mut Context, container: ContainerId) {
+        if self.tracker.exited(container) {
+            let node = self.container(container).node;
+            self.heartbeat_in(ctx, node, Time::ZERO);
+        }
     }
 }

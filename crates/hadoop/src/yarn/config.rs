@@ -58,8 +58,8 @@ pub struct YarnConfig {
     /// a rack-local container.
     pub locality_delay: u32,
     /// Containers that a node's heartbeat may be given in all
-    /// (`yarn.scheduler.capacity.per-node-heartbeat.maximum-container-assignments`,
-    /// `yarn.scheduler.fair.assignmultiple`).
+    /// (`yarn.scheduler.capacity.per-node-heartbeat.maximum-container-assignments`, 100). The fair scheduler's is one
+    /// (`yarn.scheduler.fair.assignmultiple`: false).
     pub containers_per_heartbeat: u32,
     /// Those of them that may be anywhere, of which the last one ends the heartbeat
     /// (`yarn.scheduler.capacity.per-node-heartbeat.maximum-offswitch-assignments`, 1).
@@ -76,7 +76,7 @@ impl Default for YarnConfig {
             node_heartbeat: Time::from_secs(1),
             node_expiry: Time::from_secs(600),
             locality_delay: 40,
-            containers_per_heartbeat: 1,
+            containers_per_heartbeat: 100,
             off_switch_per_heartbeat: 1,
         }
     }

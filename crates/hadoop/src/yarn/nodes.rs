@@ -24,8 +24,12 @@ struct NodeManager {
     completed: Vec<ContainerId>,
     /// Completed containers in the heartbeat under way.
     reported: Vec<ContainerId>,
-    /// Counts the node's lives, so that a timer of an earlier one is known.
+    /// Counts the node's lives.
     life: u32,
+    /// Counts its waits for the next heartbeat, so that the timer of an earlier one is known.
+    waits: u32,
+    /// It waits for one, and has none under way.
+    waiting: bool,
 }
 
 /// The nodes with their containers, and the NodeManagers.
@@ -163,18 +167,29 @@ impl NodeTracker {
 
     // === NodeManagers ===
 
-    /// Which of its lives a NodeManager is in.
-    pub fn life(&self, node: NodeId) -> u32 {
-        self.managers[node.0 as usize].life
+    /// A NodeManager waits for its next heartbeat anew; returns which of its waits that is.
+    pub fn wait(&mut self, node: NodeId) -> u32 {
+        let manager = self.manager(node);
+        manager.waits += 1;
+        manager.waiting = true;
+        manager.waits
     }
-    /// A NodeManager sees that a container's process is gone.
-    pub fn exited(&mut self, container: ContainerId) {
+    /// Whether it is in this one of its waits.
+    pub fn is_waiting(&self, node: NodeId, wait: u32) -> bool {
+        let manager = &self.managers[node.0 as usize];
+        manager.waiting && manager.waits == wait
+    }
+    /// A NodeManager sees that a container's process is gone; returns whether it waits for its next heartbeat.
+    pub fn exited(&mut self, container: ContainerId) -> bool {
         let node = self.container(container).node;
-        self.manager(node).completed.push(container);
+        let manager = self.manager(node);
+        manager.completed.push(container);
+        manager.waiting
     }
     /// A NodeManager's heartbeat leaves; returns how many containers it reports as completed.
     pub fn send_heartbeat(&mut self, node: NodeId) -> usize {
         let manager = self.manager(node);
+        manager.waiting = false;
         let completed = std::mem::take(&mut manager.completed);
         let count = completed.len();
         manager.reported.extend(completed);
@@ -197,8 +212,8 @@ impl NodeTracker {
     }
     /// A node's processes are gone; the ResourceManager notices by silence.
     pub fn node_down(&mut self, node: NodeId) {
-        let life = self.manager(node).life + 1;
-        *self.manager(node) = NodeManager { life, ..NodeManager::default() };
+        let NodeManager { life, waits, .. } = *self.manager(node);
+        *self.manager(node) = NodeManager { life: life + 1, waits, ..NodeManager::default() };
         self.node(node).clean_up.clear();
     }
 }

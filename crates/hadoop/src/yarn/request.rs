@@ -6,8 +6,8 @@ use crate::ids::{ApplicationId, ContainerId, NodeId};
 #[allow(missing_docs, reason = "the text of a variant says what its fields are")]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Request {
-    /// A NodeManager's heartbeat is due, in this one of its lives.
-    HeartbeatDue { node: NodeId, life: u32 },
+    /// A NodeManager's heartbeat is due, unless it waits for another one by now.
+    HeartbeatDue { node: NodeId, wait: u32 },
     /// The ResourceManager looks for silent NodeManagers.
     ExpiryDue,
     /// The ResourceManager's scheduling thread passes over the nodes.

@@ -63,14 +63,14 @@ impl Yarn {
         self.charges.set(node, level);
     }
 
-    fn heartbeat_in(&self, ctx: &mut Context, node: NodeId, delay: Time) {
-        ctx.timer_in(delay, Request::HeartbeatDue { node, life: self.tracker.life(node) });
+    pub(super) fn heartbeat_in(&mut self, ctx: &mut Context, node: NodeId, delay: Time) {
+        ctx.timer_in(delay, Request::HeartbeatDue { node, wait: self.tracker.wait(node) });
     }
 
     pub(crate) fn on_answer(&mut self, ctx: &mut Context, request: Request) {
         match request {
-            Request::HeartbeatDue { node, life } => {
-                if !ctx.nodes.is_up(node) || self.tracker.life(node) != life {
+            Request::HeartbeatDue { node, wait } => {
+                if !ctx.nodes.is_up(node) || !self.tracker.is_waiting(node, wait) {
                     return;
                 }
                 let completed = self.tracker.send_heartbeat(node) as u64;

@@ -21,6 +21,8 @@ fn over(files: &[u64], packing: Packing) -> JobSpec {
 fn world(job: JobSpec) -> World {
     let mut config = config(Generation::Yarn, vec![job]);
     config.hdfs.block_size = Bytes::new(128 * MB);
+    // Else the first node takes what is on all of them.
+    config.yarn.containers_per_heartbeat = 1;
     World::new(config, Spec::new(4, 2), 1)
 }
 
@@ -90,19 +92,21 @@ fn a_map_reads_the_whole_index_of_an_archive() {
     assert_eq!(read(Packing::Archive(changed)), 300 * (200 + 450 * 100 + 40));
 }
 
-/// 128 maps of 1 MB start 128 JVMs of 1.4 s; four maps start four. All their bytes are on their nodes.
+/// 128 maps of 1 MB start 128 JVMs of 1.2 s of a core, less than a fifth as many maps as many JVMs, on the 16 cores of
+/// four workers. All their bytes are on their nodes.
 #[test]
 fn combined_files_take_a_fraction_of_the_time_and_stay_local() {
     let files = [MB; 128];
     let alone = run(&files, Packing::None);
     let combined = run(&files, Packing::Combined { split: Bytes::new(8 * MB) });
-    assert!(job_time(&combined) < 0.3 * job_time(&alone), "{} s, {} s", job_time(&combined), job_time(&alone));
-    for map in succeeded(&combined, TaskKind::Map) {
-        let bytes = &map.bytes;
-        if map.locality == Some(Locality::Node) && bytes.input.get() == 8 * MB {
-            assert_eq!(bytes.read_rack + bytes.read_remote, Bytes::ZERO, "{bytes:?}");
-        }
-    }
+    let jvms = |records: &Records| succeeded(records, TaskKind::Map).len() as f64 * 1.2 / 16.0;
+    let saved = job_time(&alone) - job_time(&combined);
+    assert!(jvms(&combined) < 0.2 * jvms(&alone) && saved > jvms(&alone) - jvms(&combined), "{saved} s");
+    // But what is left of each of the four nodes, which a rack combines.
+    let maps = succeeded(&combined, TaskKind::Map);
+    let whole = maps.iter().filter(|map| map.locality == Some(Locality::Node) && map.bytes.input.get() == 8 * MB);
+    let far = whole.filter(|map| map.bytes.read_rack + map.bytes.read_remote > Bytes::ZERO).count();
+    assert!(far <= 4, "{far} maps");
     let local = succeeded(&combined, TaskKind::Map).iter().filter(|m| m.locality == Some(Locality::Node)).count();
     assert!(local >= 12, "{local} of 16 maps are local");
 }

@@ -123,7 +123,7 @@ impl Toy {
     /// The process in a container ends.
     fn exit(&mut self, world: &mut World, container: ContainerId) {
         if self.running.remove(&container) {
-            world.drive_yarn(|_, yarn| yarn.exited(container));
+            world.drive_yarn(|ctx, yarn| yarn.exited(ctx, container));
         }
     }
     fn nodes(&self, world: &World) -> Vec<NodeId> {

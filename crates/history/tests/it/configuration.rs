@@ -193,9 +193,9 @@ fn the_schedulers_own_file_says_how_it_schedules() {
     };
     assert_eq!(
         with("org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity.CapacityScheduler"),
-        (true, 7, 0)
+        (true, 7, Some(0))
     );
-    assert_eq!(with("org.apache.hadoop.yarn.server.resourcemanager.scheduler.fair.FairScheduler"), (false, 40, 1));
+    assert_eq!(with("org.apache.hadoop.yarn.server.resourcemanager.scheduler.fair.FairScheduler"), (false, 40, None));
 }
 
 #[test]

@@ -150,9 +150,11 @@ fn yarn(scenario: &Scenario) -> YarnConfig {
         node_heartbeat: settings.heartbeat.unwrap_or(defaults.node_heartbeat),
         node_expiry: settings.node_expiry,
         locality_delay: settings.locality_delay,
-        containers_per_heartbeat: match settings.containers_per_heartbeat {
-            0 => u32::MAX,
-            most => most,
+        containers_per_heartbeat: match (settings.containers_per_heartbeat, settings.scheduler) {
+            (Some(0), _) => u32::MAX,
+            (Some(most), _) => most,
+            (None, Scheduler::Fifo) => defaults.containers_per_heartbeat,
+            (None, Scheduler::Fair) => 1,
         },
         off_switch_per_heartbeat: settings.off_switch_per_heartbeat,
     }

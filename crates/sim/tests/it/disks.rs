@@ -26,6 +26,7 @@ replication = 2
 reducers = 3
 speculative = false
 node-memory = "8 GiB"
+containers-per-heartbeat = 1
 [job]
 workload = "terasort"
 input = "256 MiB"
@@ -99,7 +100,7 @@ fn a_disk_may_have_figures_of_its_own() {
 #[test]
 fn a_kind_of_data_without_a_disk_is_an_error() {
     let said = problem(&format!("{SORT}[[node.disk]]\nrole = \"hdfs\"\n"));
-    assert!(said.starts_with("test.toml:17:"), "{said}");
+    assert!(said.starts_with("test.toml:18:"), "{said}");
     assert!(said.contains("no disk of this node holds intermediate data"), "{said}");
     assert!(said.contains("a disk whose `role` names \"intermediate\""), "{said}");
 

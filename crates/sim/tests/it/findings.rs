@@ -187,11 +187,12 @@ fn one_reducer_leaves_the_cluster_idle() {
     assert!(finding.key.contains("mapreduce.reducers"));
 }
 
-/// Eight maps start at once on four workers. One on a slow worker is tried a second time, alone: that is no wave.
+/// Eight maps start at once on four workers, which get them one at a heartbeat. One on a slow worker is tried a second
+/// time, alone: that is no wave.
 #[test]
 fn a_second_attempt_is_no_wave() {
     let text = "cluster.group = [{ count = 3 }, { count = 1, node = { preset = \"epyc-vm\", speed = 0.2 } }]\n\
-                [job]\nworkload = \"terasort\"\ninput = \"1 GB\"\n";
+                [mapreduce]\ncontainers-per-heartbeat = 1\n[job]\nworkload = \"terasort\"\ninput = \"1 GB\"\n";
     let scenario = sim::parse("test.toml", text, &[]).unwrap_or_else(|error| panic!("{error:?}"));
     let result = sim::run(&scenario, &mut |_| ControlFlow::Continue(())).unwrap_or_else(|error| panic!("{error}"));
     let maps = result.attempts.iter().filter(|attempt| attempt.kind == TaskKind::Map);
@@ -317,7 +318,7 @@ fn another_start_of_reducers_is_advised_where_it_helps() {
     let says = |said: &[String], words: &str| said.iter().filter(|advice| advice.contains(words)).count();
     // Containers that maps leave: two of four reducers on one of four nodes. Later there is one on each.
     let wordcount = include_str!("../../../../scenarios/wordcount-10mbit.toml");
-    let heartbeats = ["mapreduce.asynchronous=false"];
+    let heartbeats = ["mapreduce.asynchronous=false", "mapreduce.containers-per-heartbeat=1"];
     let (early, said) = shuffles(wordcount, &[&heartbeats[..], &["mapreduce.slowstart=0.05"]].concat());
     // In a run in which each of them has its own it is not said.
     assert!(says(&said, LATER) >= 3 && says(&said, EARLIER) == 0, "{said:#?}");

@@ -16,6 +16,7 @@ mod field;
 mod findings;
 mod flows;
 mod fuzz_scenario;
+mod heartbeats;
 mod incast_short;
 mod job_keys;
 mod jobs;

@@ -3,6 +3,7 @@
 //!
 //! Nothing is known of a job but its input, where that lies, and its network. `docs/fidelity.md` has the figures.
 
+use crate::support::chance::misses;
 use crate::support::matrix::{Run, runs};
 use crate::support::recorded::{interval, predicted};
 use scenario::{Fidelity, Scenario};
@@ -41,20 +42,8 @@ fn jobs_lie_among_those_predicted(fidelity: Fidelity) {
             outside.push(name);
         }
     }
-    // The most that would be missed in one test of twenty or more, if each is missed with one chance in ten.
-    let allowed = (0..runs.len()).find(|missed| at_most(*missed, runs.len(), 0.1) >= 0.95).unwrap_or(0);
+    let allowed = misses(runs.len());
     assert!(outside.len() <= allowed, "{} of {} at most: {outside:?}", allowed, runs.len());
-}
-
-/// The probability of at most so many of n independent events.
-fn at_most(most: usize, n: usize, probability: f64) -> f64 {
-    let mut term = (1.0 - probability).powi(n as i32);
-    let mut sum = term;
-    for k in 0..most {
-        term *= (n - k) as f64 / (k + 1) as f64 * probability / (1.0 - probability);
-        sum += term;
-    }
-    sum
 }
 
 /// Eleven of 45 maps of the first runs were not local on four workers; a scheduler that waits for local nodes had none.

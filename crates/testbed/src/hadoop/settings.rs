@@ -233,15 +233,12 @@ fn capacity(scenario: &Scenario) -> Properties {
     let of = &scenario.mapreduce;
     properties.push(("yarn.scheduler.capacity.node-locality-delay", of.locality_delay.to_string()));
     properties.push(("yarn.scheduler.capacity.schedule-asynchronously.enable", of.asynchronous.to_string()));
-    let most = match of.containers_per_heartbeat {
-        0 => "-1".to_owned(),
-        most => most.to_string(),
-    };
-    properties.push(("yarn.scheduler.capacity.per-node-heartbeat.maximum-container-assignments", most));
-    properties.push((
-        "yarn.scheduler.capacity.per-node-heartbeat.maximum-offswitch-assignments",
-        of.off_switch_per_heartbeat.to_string(),
-    ));
+    if let Some(most) = of.containers_per_heartbeat {
+        let most = if most == 0 { "-1".to_owned() } else { most.to_string() };
+        properties.push(("yarn.scheduler.capacity.per-node-heartbeat.maximum-container-assignments", most));
+    }
+    let anywhere = of.off_switch_per_heartbeat.to_string();
+    properties.push(("yarn.scheduler.capacity.per-node-heartbeat.maximum-offswitch-assignments", anywhere));
     properties
 }
 

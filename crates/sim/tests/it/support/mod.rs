@@ -1,3 +1,4 @@
+pub mod chance;
 pub mod matrix;
 pub mod recorded;
 pub mod streams;
