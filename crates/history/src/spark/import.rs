@@ -12,7 +12,7 @@ use super::settings::take;
 use super::speculative::joined;
 use super::stages::{Group, Ran, groups, ms, of_stage, whole_ms};
 use super::started;
-use super::work::{Counted, Input, Machines, Starts};
+use super::work::{Counted, Ended, Machines, Starts};
 use super::yarn::{is_on_yarn, on_yarn};
 use super::{Application, Stage, Task};
 use super::{kept, network};
@@ -155,7 +155,7 @@ pub fn import(of: &Application, cluster: Option<(&str, &str)>) -> Result<SparkIm
     let begin = begin_asked(of, &groups, &ran.machines, (&mut scenario, &spark)).unwrap_or(first);
     let mut places = BTreeMap::new();
     let of_groups = groups.iter().flat_map(|group| &group.stages);
-    let stages: Vec<_> = of_groups.map(|stage| (ran.of_stage(stage), ran.input(stage))).collect();
+    let stages: Vec<_> = of_groups.map(|stage| (ran.of_stage(stage), ran.reads(stage))).collect();
     if cluster.is_none() {
         let keeps = |stage: &Stage| ran.readers.contains_key(&stage.id);
         let read = groups.iter().flat_map(|group| &group.stages);
@@ -298,7 +298,7 @@ fn left_out(of: &Application, ran: &Ran, notes: &mut Vec<String>) {
 
 /// The driver's work for a task is no more than what is seen: it took launches and ends of all of a stage's tasks, one
 /// after the other, while the stage ran.
-fn costs_of_driver(spark: &mut Spark, stages: &[(BTreeMap<u32, &Task>, Input)]) {
+fn costs_of_driver(spark: &mut Spark, stages: &[Ended]) {
     let least = stages.iter().filter(|(tasks, _)| tasks.len() >= MANY).filter_map(|(tasks, _)| {
         let first = tasks.values().map(|task| task.launch_ms).min()?;
         let last = tasks.values().filter_map(|task| task.finish_ms).max()?;

@@ -6,6 +6,7 @@
 //! tasks and not the log's length: a task takes some 6 KB of a log and less than 400 bytes here.
 
 mod allocated;
+mod broadcasts;
 mod codec;
 mod event;
 mod excluded;
@@ -68,6 +69,8 @@ pub struct Application {
     pub stages: Vec<Stage>,
     /// Scans of files in the plans of its queries of SQL.
     pub scans: Vec<Scan>,
+    /// Broadcasts in them.
+    pub broadcasts: Vec<Broadcast>,
     /// Attempts at tasks in the order of their end; those without an end last.
     pub tasks: Vec<Task>,
     /// The last line is cut off: the application was running when the log was copied, or the copy is cut.
@@ -118,6 +121,15 @@ pub struct Scan {
     pub files: u64,
 }
 
+/// Rows of a query of SQL that the driver collects and broadcasts, at one place of its plan.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Broadcast {
+    /// How many rows they are; 0 where that is not recorded.
+    pub rows: u64,
+    /// Whether they are broadcast by their keys, for a join by equal ones.
+    pub keyed: bool,
+}
+
 /// A job: what one action of the program ran.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Job {
@@ -160,6 +172,10 @@ pub struct Stage {
     pub rdds: Vec<Rdd>,
     /// The scans of files whose rows its tasks counted, by their places in the application's list.
     pub scans: Vec<usize>,
+    /// The broadcasts whose rows the driver collects of its tasks, by their places in the application's list.
+    pub collected: Vec<usize>,
+    /// The broadcasts that its tasks read.
+    pub read: Vec<usize>,
 }
 
 /// A resilient distributed dataset of a stage.

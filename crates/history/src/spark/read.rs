@@ -4,7 +4,8 @@ use super::event::{self, TaskInfo, TaskMetrics};
 use super::executors::unnamed;
 use super::plan;
 use super::{
-    Application, Excluded, Executor, Job, Locality, Metrics, Rdd, Scan, ShuffleRead, ShuffleWrite, Stage, Task, TaskEnd,
+    Application, Broadcast, Excluded, Executor, Job, Locality, Metrics, Rdd, Scan, ShuffleRead, ShuffleWrite, Stage,
+    Task, TaskEnd,
 };
 use crate::error::{HistoryError as Error, Place, Problem};
 use crate::memory::Memory;
@@ -35,6 +36,12 @@ pub struct LogReader {
     metrics: BTreeMap<u64, usize>,
     /// By the number of a metric of files: the same.
     files: BTreeMap<u64, usize>,
+    /// By the number of a metric: the place of the broadcast whose it is, of the one that it counts rows of, of the one
+    /// whose rows are collected from its operator, and of the one that its operator reads.
+    broadcasts: BTreeMap<u64, usize>,
+    rows: BTreeMap<u64, usize>,
+    collected: BTreeMap<u64, usize>,
+    read: BTreeMap<u64, usize>,
     /// Whether an event of Spark's was there.
     seen: bool,
     line: Vec<u8>,
@@ -219,6 +226,9 @@ impl LogReader {
                     if let Some(place) = self.files.get(&metric) {
                         self.application.scans[*place].files = u64::try_from(value).unwrap_or(0);
                     }
+                    if let Some(place) = self.rows.get(&metric) {
+                        self.application.broadcasts[*place].rows = u64::try_from(value).unwrap_or(0);
+                    }
                 }
             }
             _ => {}
@@ -263,7 +273,8 @@ impl LogReader {
     /// The plan of a query, as it is at first or as adaptive execution has changed it: scans keep their metrics then.
     fn plan(&mut self, line: &[u8]) -> Result<(), Wrong> {
         let query = parse::<event::SqlExecution>(line)?.id;
-        for plan::PlannedScan { name, format, location, metrics, files } in plan::scans(line) {
+        let plan::Planned { scans, broadcasts } = plan::planned(line);
+        for plan::PlannedScan { name, format, location, metrics, files } in scans {
             let scan = Scan { query, name: words(&name), format: words(&format), location: words(&location), files: 0 };
             let scans = &mut self.application.scans;
             let known = metrics.iter().find_map(|metric| self.metrics.get(metric)).copied();
@@ -280,6 +291,27 @@ impl LogReader {
             }
             if let Some(metric) = files {
                 self.files.insert(metric, place);
+            }
+        }
+        for plan::PlannedBroadcast { metrics, rows, keyed, collected, read } in broadcasts {
+            let known = metrics.iter().find_map(|metric| self.broadcasts.get(metric)).copied();
+            let place = known.unwrap_or(self.application.broadcasts.len());
+            if known.is_none() {
+                self.memory.take(size_of::<Broadcast>())?;
+                self.application.broadcasts.push(Broadcast { keyed, ..Broadcast::default() });
+            }
+            // Where a plan has changed, operators below may be those of the one before, and this one's are run.
+            for (metrics, of) in
+                [(metrics, &mut self.broadcasts), (collected, &mut self.collected), (read, &mut self.read)]
+            {
+                for metric in metrics {
+                    if of.insert(metric, place).is_none() {
+                        self.memory.take(48)?;
+                    }
+                }
+            }
+            if let Some(metric) = rows {
+                self.rows.insert(metric, place);
             }
         }
         Ok(())
@@ -325,10 +357,13 @@ impl LogReader {
             place
         };
         let stage = &mut self.application.stages[place];
-        let scans = info.accumulables.iter().filter_map(|of| self.metrics.get(&of.id?));
-        stage.scans.extend(scans);
-        stage.scans.sort_unstable();
-        stage.scans.dedup();
+        for (places, of) in
+            [(&mut stage.scans, &self.metrics), (&mut stage.collected, &self.collected), (&mut stage.read, &self.read)]
+        {
+            places.extend(info.accumulables.iter().filter_map(|counted| of.get(&counted.id?)));
+            places.sort_unstable();
+            places.dedup();
+        }
         stage.submit_ms = info.submit.or(stage.submit_ms);
         stage.finish_ms = info.finish.or(stage.finish_ms);
         if let Some(failure) = info.failure {

@@ -1,9 +1,10 @@
 //! Stages of an application that ran, and each as a scenario has it.
 
+use super::broadcasts::broadcasts;
 use super::executors::Course;
 use super::failed::{Aborted, Failed, attempt, max_failures, of_hosts};
 use super::scans::{Scanned, scanned};
-use super::work::{Counted, Input, Machines, Starts, Works};
+use super::work::{Counted, Input, Machines, Reads, Starts, Works};
 use super::{Application, Executor, Job, Locality, Rdd, Stage, Task, TaskEnd, is_far};
 use scenario::{SparkLevel, SparkPlace, SparkStage};
 use std::collections::{BTreeMap, BTreeSet};
@@ -180,7 +181,9 @@ pub struct Ran<'a> {
     pub readers: BTreeMap<u32, (u32, SparkLevel)>,
     /// Stages that scan files for queries of SQL.
     pub scanned: BTreeMap<u32, Scanned>,
-    /// Of these, how many read files that are not known to be in HDFS, and the schemes of these.
+    /// Stages whose executors get what the driver broadcasts for joins of SQL, and its bytes.
+    broadcasts: BTreeMap<u32, u64>,
+    /// Stages that scan files that are not known to be in HDFS, how many, and the schemes of these.
     pub elsewhere: (u64, BTreeSet<String>),
     /// Whether paths that name no file system are of HDFS; none where the log does not say.
     hdfs_by_default: Option<bool>,
@@ -244,6 +247,7 @@ impl<'a> Ran<'a> {
             in_part: (0, 0, 0),
             readers: BTreeMap::new(),
             scanned: scanned(of),
+            broadcasts: broadcasts(of),
             elsewhere: (0, BTreeSet::new()),
             hdfs_by_default: default_fs.map(|fs| fs.starts_with(HDFS)),
             of_files: (0, 0),
@@ -297,8 +301,12 @@ impl<'a> Ran<'a> {
         tasks.filter_map(|task| task.finish_ms).max()
     }
 
+    pub fn reads(&self, stage: &Stage) -> Reads {
+        Reads { input: self.input(stage), broadcast: self.broadcasts.contains_key(&stage.id) }
+    }
+
     /// What tasks of a stage read that stands on some nodes: files of HDFS, or what executors have kept.
-    pub fn input(&self, stage: &Stage) -> Input {
+    fn input(&self, stage: &Stage) -> Input {
         let in_hdfs = self.in_hdfs(stage);
         if in_hdfs && self.scanned.get(&stage.id).is_some_and(|scanned| scanned.files_each(stage.tasks) > 1) {
             return Input::Scattered;
@@ -438,7 +446,7 @@ pub fn of_stage(stage: &Stage, (number, group): (usize, &Group), ran: &mut Ran, 
         ran.elsewhere.0 += 1;
         ran.elsewhere.1.extend(scanned.schemes.iter().cloned());
     }
-    let works = Works::of(&tasks, &ran.machines, &ran.starts, ran.cost, ran.input(stage));
+    let works = Works::of(&tasks, &ran.machines, &ran.starts, ran.cost, ran.reads(stage));
     let attempts = ran.failed.of_stage(stage, if group.failed { u32::MAX } else { ran.max_failures.saturating_sub(1) });
     let took = |task: &Task| (task.finish_ms.unwrap_or(task.launch_ms) - task.launch_ms).max(0) as f64;
     let vain: f64 = attempts.iter().map(|(_, task)| took(task)).sum();
@@ -472,6 +480,7 @@ pub fn of_stage(stage: &Stage, (number, group): (usize, &Group), ran: &mut Ran, 
         shares: if reads && all_read > 0 { read.into_iter().map(|bytes| bytes as f64).collect() } else { Vec::new() },
         reduce_locality: !reads || reduce_locality,
         spill: Bytes::new(sum(&|task| task.metrics.disk_spilled)),
+        broadcast: Bytes::new(ran.broadcasts.get(&stage.id).copied().unwrap_or(0)),
         result: Bytes::new(result).min(Bytes::from_mib(1 << 11)),
         streamed: if reads { STREAMED } else { 1.0 },
         delay: ms(ran.begun(stage, launched) - ready),

@@ -132,18 +132,40 @@ pub enum Input {
     Scattered,
 }
 
+/// What a stage's tasks read, but for shuffles.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Reads {
+    pub input: Input,
+    /// Whether an executor gets what the driver broadcasts before the first of them.
+    pub broadcast: bool,
+}
+
+/// The tasks of a stage that ended well, by their places, and what they read.
+pub type Ended<'a> = (BTreeMap<u32, &'a Task>, Reads);
+
 /// What a counted second of processor time was of tasks' work, in tasks that waited for no network.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Counted(Option<f64>);
 
 impl Counted {
-    /// Of the tasks of stages that ended well. Not known where none is without the network, or counts nothing.
-    pub fn of(stages: &[(BTreeMap<u32, &Task>, Input)], machines: &Machines) -> Self {
-        let near = stages.iter().filter(|(_, input)| *input != Input::Scattered);
-        let tasks = || near.clone().flat_map(|(tasks, _)| tasks.values()).filter(|task| !awaits_network(task));
-        let all: f64 = tasks().map(|task| counted(task)).sum();
-        let worked: f64 = tasks().map(|task| machines.work(task)).sum();
+    /// Not known where no task is without the network, or counts nothing.
+    pub fn of(stages: &[Ended], machines: &Machines) -> Self {
+        let (mut all, mut worked) = (0.0, 0.0);
+        for (tasks, reads) in stages.iter().filter(|(_, reads)| reads.input != Input::Scattered) {
+            let ended = ended(tasks);
+            for task in tasks.values().filter(|task| !awaits_network(task) && !reads.awaits_broadcast(task, &ended)) {
+                all += counted(task);
+                worked += machines.work(task);
+            }
+        }
         Self((all > 0.0).then(|| worked / all))
+    }
+}
+
+impl Reads {
+    /// Whether a task waits for a broadcast: those that an executor begins before one of their stage has ended there.
+    fn awaits_broadcast(self, task: &Task, ended: &BTreeMap<&Arc<str>, i64>) -> bool {
+        self.broadcast && is_first(task, ended)
     }
 }
 
@@ -169,11 +191,9 @@ pub struct Starts {
 }
 
 impl Starts {
-    /// Of the tasks of stages that ended well, and what each stage reads.
-    ///
     /// Where executors began a stage with their first task of all, and others with their first of the stage, the former
     /// took so much more. Where no stage has both, it is not told from the stage's warming up.
-    pub fn of(stages: &[(BTreeMap<u32, &Task>, Input)], machines: &Machines, cost: Counted) -> Self {
+    pub fn of(stages: &[Ended], machines: &Machines, cost: Counted) -> Self {
         let mut starts = Self::default();
         for task in stages.iter().flat_map(|(tasks, _)| tasks.values()) {
             let end = ended_there(task);
@@ -181,9 +201,9 @@ impl Starts {
             *first = end.min(*first);
         }
         let (mut more, mut count) = (0.0, 0.0);
-        for (tasks, input) in stages {
-            let works = works(tasks, machines, *input, cost);
+        for (tasks, reads) in stages {
             let ended = ended(tasks);
+            let works = works(tasks, &ended, machines, *reads, cost);
             let mean = |cold: bool| mean(tasks, &works, |task| is_first(task, &ended) && starts.is_cold(task) == cold);
             if let (Some((cold, tasks)), Some((warm, _))) = (mean(true), mean(false)) {
                 more += (cold - warm) * tasks;
@@ -214,14 +234,14 @@ pub struct Works {
 
 impl Works {
     /// Of the tasks of a stage that ended well.
-    pub fn of(tasks: &BTreeMap<u32, &Task>, machines: &Machines, starts: &Starts, cost: Counted, input: Input) -> Self {
-        let mut of_tasks = works(tasks, machines, input, cost);
+    pub fn of(tasks: &BTreeMap<u32, &Task>, machines: &Machines, starts: &Starts, cost: Counted, reads: Reads) -> Self {
+        let ended = ended(tasks);
+        let mut of_tasks = works(tasks, &ended, machines, reads, cost);
         for (index, work) in &mut of_tasks {
             if starts.is_cold(tasks[index]) {
                 *work = (*work - starts.start).max(0.0);
             }
         }
-        let ended = ended(tasks);
         let mean = |firsts: bool| mean(tasks, &of_tasks, |task| is_first(task, &ended) == firsts);
         let (Some((first, _)), Some((later, _))) = (mean(true), mean(false)) else {
             return Self { of_tasks, warm_up: 0.0 };
@@ -239,13 +259,20 @@ impl Works {
 }
 
 /// By place among a stage's tasks: all of what they took of cores.
-fn works(tasks: &BTreeMap<u32, &Task>, machines: &Machines, input: Input, cost: Counted) -> BTreeMap<u32, f64> {
+fn works(
+    tasks: &BTreeMap<u32, &Task>,
+    ended: &BTreeMap<&Arc<str>, i64>,
+    machines: &Machines,
+    reads: Reads,
+    cost: Counted,
+) -> BTreeMap<u32, f64> {
+    let awaits_broadcast = |task: &Task| reads.awaits_broadcast(task, ended);
     let mut works = tasks.iter().map(|(index, task)| (*index, machines.work(task))).collect();
-    if input != Input::None {
-        without_reading(tasks, &mut works);
+    if reads.input != Input::None {
+        without_reading(tasks, awaits_broadcast, &mut works);
     }
     if let Counted(Some(cost)) = cost {
-        let awaits = |task: &Task| awaits_network(task) || input == Input::Scattered;
+        let awaits = |task: &Task| awaits_network(task) || awaits_broadcast(task) || reads.input == Input::Scattered;
         for (index, task) in tasks.iter().filter(|(_, task)| awaits(task)) {
             if let Some(work) = works.get_mut(index) {
                 *work = work.min(counted(task) * cost);
@@ -289,8 +316,12 @@ fn ended_there(task: &Task) -> i64 {
 
 /// Tasks that read their input over the network waited for it, which no log counts: their work is the processor time
 /// that they counted, times what a counted second was of the work of tasks with their input at hand.
-fn without_reading(tasks: &BTreeMap<u32, &Task>, works: &mut BTreeMap<u32, f64>) {
-    let near = || tasks.iter().filter(|(_, task)| !is_far(task));
+fn without_reading(
+    tasks: &BTreeMap<u32, &Task>,
+    awaits_broadcast: impl Fn(&Task) -> bool,
+    works: &mut BTreeMap<u32, f64>,
+) {
+    let near = || tasks.iter().filter(|(_, task)| !is_far(task) && !awaits_broadcast(task));
     let all: f64 = near().map(|(_, task)| counted(task)).sum();
     let worked: f64 = near().map(|(index, _)| works[index]).sum();
     if all <= 0.0 {

@@ -176,6 +176,94 @@ fn a_plan_may_be_as_deep_as_its_query() {
     assert_eq!((&*of.scans[0].name, &*of.scans[0].location), ("Scan parquet", PARQUET));
 }
 
+/// An exchange over an operator, with metrics of these numbers for its data's size and its rows.
+fn exchange(name: &str, mode: &str, child: &Value, [size, rows]: [u64; 2]) -> Value {
+    json!({ "nodeName": name, "simpleString": format!("{name} {mode}"), "children": [child], "metadata": {},
+        "metrics": [{ "name": "data size", "accumulatorId": size, "metricType": "size" },
+            { "name": "number of output rows", "accumulatorId": rows, "metricType": "sum" }] })
+}
+
+/// A join that counts its rows by metric 80 of a scan, with what is broadcast.
+fn join(broadcast: &Value) -> Value {
+    let around = json!({ "nodeName": "InputAdapter", "simpleString": "", "children": [broadcast], "metrics": [] });
+    let mut join = over("BroadcastHashJoin", &[scan("Scan parquet ", "Parquet", PARQUET, &[70]), around]);
+    join["metrics"][0]["accumulatorId"] = json!(80);
+    join
+}
+
+const BY_KEYS: &str = "HashedRelationBroadcastMode(List(input[0, string, false]),false), [plan_id=1]";
+
+/// What the three stages of a query get by broadcast: the first counts metric 50 or what is given, with results of
+/// 50,000 B and 30,000 B, the others count the join's rows. `plans` are those of the query, one after the other; the
+/// driver has counted 5,000 rows of metric 61.
+fn broadcasts(plans: &[Value], first: &[u64], others: [&[u64]; 2]) -> Vec<u64> {
+    let mut rest: Vec<Value> = Vec::new();
+    for (number, counted) in (0..).zip([first, others[0], others[1]]) {
+        let from = 2_000 + 2_000 * i64::from(number);
+        for (index, result) in [(0, 50_000), (1, 30_000)] {
+            let at = (index + 1).to_string();
+            let mut event = task((number, 0), index, &at, (from, from + 1_500));
+            event["Task Metrics"]["Result Size"] = json!(if number == 0 { result } else { 2_000 });
+            rest.push(event);
+        }
+        let mut whole = stage((number, 0), 2, (from, from + 1_600), &[]);
+        whole["Stage Info"]["RDD Info"][0]["RDD ID"] = json!(number);
+        whole["Stage Info"]["Accumulables"] = counted.iter().map(|id| json!({ "ID": id, "Value": "9" })).collect();
+        rest.push(whole);
+    }
+    let text = log("4.1.1", &[], &[("1", "h1", 1), ("2", "h2", 1)], 3, &rest);
+    let event = |(number, plan): (usize, &Value)| {
+        let name = if number == 0 { "SQLExecutionStart" } else { "SQLAdaptiveExecutionUpdate" };
+        json!({ "Event": format!("{UI}{name}"), "executionId": 5, "sparkPlanInfo": plan }).to_string() + "\n"
+    };
+    let events: String = plans.iter().enumerate().map(event).collect();
+    let counted = json!({ "Event": format!("{UI}DriverAccumUpdates"), "executionId": 5,
+        "accumUpdates": [[60, 8_388_608], [61, 5_000]] });
+    let of_query = "{\"Event\":\"SparkListenerStageCompleted\"";
+    let imported = imported(&text.replacen(of_query, &format!("{events}{counted}\n{of_query}"), 1));
+    imported.scenario.spark.unwrap().stage.into_iter().map(|stage| stage.broadcast.get()).collect()
+}
+
+/// The driver collects 80,000 B in two results, of which 2,000 B each are what any task counts. By their keys rows are
+/// 8 B longer, without keys they are as long. Executors keep what they have got.
+#[test]
+fn a_stage_that_joins_gets_what_the_driver_has_collected() {
+    let table = scan("Scan csv ", "CSV", PARQUET, &[50]);
+    let by_keys = join(&exchange("BroadcastExchange", BY_KEYS, &table, [60, 61]));
+    let got = |plan: &Value, first: &[u64], others| broadcasts(std::slice::from_ref(plan), first, others);
+    assert_eq!(got(&by_keys, &[50], [&[80], &[80]]), [0, 76_000 + 8 * 5_000, 0]);
+    assert_eq!(got(&by_keys, &[50], [&[70], &[80, 70]]), [0, 0, 116_000]);
+    let plain = join(&exchange("BroadcastExchange", "IdentityBroadcastMode, [plan_id=1]", &table, [60, 61]));
+    assert_eq!(got(&plain, &[50], [&[80], &[]]), [0, 76_000, 0]);
+    // No stage has counted the join's rows, or those that are collected.
+    assert_eq!(got(&by_keys, &[50], [&[70], &[]]), [0; 3]);
+    assert_eq!(got(&by_keys, &[70], [&[80], &[]]), [0; 3]);
+}
+
+/// What is below a shuffle is computed by other stages' tasks, whose results are no rows. A join that has the rows of
+/// another is in the same stage.
+#[test]
+fn rows_are_collected_of_the_stage_next_to_the_broadcast() {
+    let table = scan("Scan csv ", "CSV", PARQUET, &[50]);
+    let shuffled = over("HashAggregate", &[exchange("Exchange", "hashpartitioning(a#1, 4)", &table, [40, 41])]);
+    let plan = join(&exchange("BroadcastExchange", BY_KEYS, &shuffled, [60, 61]));
+    let got = |plan: &Value, first: &[u64]| broadcasts(std::slice::from_ref(plan), first, [&[80], &[]]);
+    assert_eq!(got(&plan, &[50, 41]), [0; 3]);
+    assert_eq!(got(&plan, &[7]), [0, 116_000, 0]);
+    let plan = over("SortMergeJoin", &[plan]);
+    assert_eq!(got(&plan, &[7]), [0, 116_000, 0]);
+}
+
+/// Adaptive execution plans an exchange anew when it runs it, with other metrics over the same scan.
+#[test]
+fn a_broadcast_is_that_of_the_last_plan() {
+    let table = scan("Scan csv ", "CSV", PARQUET, &[50]);
+    let first = join(&exchange("BroadcastExchange", BY_KEYS, &table, [30, 31]));
+    let then = join(&exchange("BroadcastExchange", BY_KEYS, &table, [60, 61]));
+    let got = broadcasts(&[first, then.clone(), then], &[50], [&[80], &[]]);
+    assert_eq!(got, [0, 116_000, 0]);
+}
+
 /// A query of Spark 4.1.1 over a table in Parquet, of 12 files of 3.8 MB, and one in CSV, by adaptive execution, whose
 /// plan is said four times. Figures are those of the log's JSON.
 #[test]
@@ -202,6 +290,12 @@ fn a_recorded_query_reads_its_tables() {
     // Of 46,009,538 B in the files, as the column of digests is not read.
     assert_eq!(spark.stage[2].inputs, [5_393_467, 5_396_187, 5_392_348, 5_396_668].map(Bytes::new));
     assert_eq!((spark.stage[1].input_format, spark.stage[2].input_format), (SparkFormat::Text, SparkFormat::Binary));
+    // The join's executors get the table in CSV, of which the driver's own log said 1434.4 KiB.
+    let got: Vec<Bytes> = spark.stage.iter().map(|stage| stage.broadcast).collect();
+    let zero = Bytes::ZERO;
+    assert_eq!((&got[..3], got[4]), (&[zero; 3][..], zero));
+    let off = got[3].get() as f64 / (1434.4 * 1024.0) - 1.0;
+    assert!(off.abs() < 0.16, "{} is off by {off}", got[3]);
     // The shuffle's four partitions are two tasks, by adaptive execution.
     assert_eq!(
         (spark.stage[3].tasks, &spark.stage[3].parents[..]),
