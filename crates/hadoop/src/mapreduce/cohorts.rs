@@ -43,8 +43,9 @@ pub(crate) struct Share {
     /// Its length as fetched, and before compression.
     pub bytes: Bytes,
     pub plain: Bytes,
-    /// What of that are records.
+    /// What of that are records, and how much of these the reducers before have.
     pub records: Bytes,
+    pub before: Bytes,
     /// How many outputs it stands for.
     pub outputs: u32,
 }
@@ -140,17 +141,18 @@ impl Cohorts {
     /// output for itself.
     pub fn share(&self, map: u32, whole: Bytes, partitions: &Partitions, reducer: usize) -> Option<Share> {
         let (Cohort { members, bytes, plain }, fetches, number) = self.fetch(map, partitions, reducer)?;
-        let part = |total: Bytes| {
-            let own = partitions.part(total, reducer).get();
-            let upto = |number: u32| own * u64::from(number) / u64::from(fetches);
+        let of_fetch = |all: Bytes| {
+            let upto = |number: u32| all.get() * u64::from(number) / u64::from(fetches);
             Bytes::new(upto(number + 1) - upto(number))
         };
+        let part = |total: Bytes| of_fetch(partitions.part(total, reducer));
         let bytes = part(bytes);
         // The partitions of neighbouring reducers stand one after another, and each reads as many of them.
         let first = reducer - reducer % members as usize;
         let start = partitions.start(whole, first).min(whole.saturating_sub(bytes));
-        let records = part(records_of(plain, members, partitions.len()));
-        Some(Share { start, bytes, plain: part(plain), records, outputs: members.div_ceil(fetches) })
+        let all = records_of(plain, members, partitions.len());
+        let before = of_fetch(partitions.start(all, reducer));
+        Some(Share { start, bytes, plain: part(plain), records: part(all), before, outputs: members.div_ceil(fetches) })
     }
     /// Whether a reducer fetches from a map.
     pub fn fetches_from(&self, map: u32, partitions: &Partitions, reducer: usize) -> bool {
@@ -197,7 +199,7 @@ mod tests {
             let partitions = Partitions::new(&weights);
             let cohorts = cohorts(&lengths, 40, 8_000);
             assert_eq!(cohorts.size(), 6);
-            let mut all = 0;
+            let (mut all, mut before) = (0, 0);
             for reducer in 0..40 {
                 let shares = (0..1_003).filter_map(|map| {
                     let whole = Bytes::new(lengths[map as usize]);
@@ -216,6 +218,9 @@ mod tests {
                 let overhead = partitions.part(Bytes::new(1_003 * 40 * 6), reducer).get();
                 assert!(plain.abs_diff(records + overhead) <= 2 * 1_003, "{plain}, {records} and {overhead}");
                 assert_eq!(count(shares.len()), cohorts.expected(&partitions, reducer));
+                // So much have the reducers before it.
+                assert_eq!(shares.iter().map(|share| share.before.get()).sum::<u64>(), before);
+                before += records;
                 all += fetched;
             }
             assert_eq!(all, total);

@@ -156,8 +156,13 @@ impl Job {
         platform: &mut Platform,
         (seed, fetches): (u64, Option<FetchLimit>),
     ) -> Self {
-        let splits =
+        let mut splits =
             if spec.reads_objects() { of_objects(&spec, platform) } else { splits(&spec, platform.ctx, platform.hdfs) };
+        let mut before = Bytes::ZERO;
+        for split in &mut splits {
+            split.before = before;
+            before += split.bytes;
+        }
         let nodes = platform.ctx.nodes.len();
         let reducers = spec.reducers;
         // Outputs of maps at different keys do not divide alike.

@@ -386,8 +386,7 @@ impl MapTask {
     fn begin_spill(&mut self, env: &mut Env) {
         let (from, to) = self.buffer.begin();
         let workload = &env.spec.workload;
-        let (before, after) = (workload.map_output(from), workload.map_output(to));
-        let raw = Data { bytes: after.bytes - before.bytes, records: after.records - before.records };
+        let raw = env.map_output(from, to);
         let (data, combine_cpu) = env.combine(raw);
         let plain = data.materialized(env.spec.reducers);
         let file = env.new_map_file(plain, env.spec.reducers);
@@ -457,7 +456,8 @@ impl MapTask {
         if last {
             let mut data = self.spilled;
             if self.spills.len() >= env.config.combine_min_spills as usize {
-                let whole = Data { bytes: self.spilled.bytes, records: workload.map_output(self.input).records };
+                let whole =
+                    Data { bytes: self.spilled.bytes, records: env.map_output(Bytes::ZERO, self.input).records };
                 let (combined, seconds) = env.combine(whole);
                 if workload.combiner.is_some() {
                     data = combined;

@@ -71,6 +71,8 @@ pub(crate) struct ReduceTask {
     input: Bytes,
     /// What of it are records, before compression: what the reduce function takes in.
     records: Bytes,
+    /// How much of the same maps' records the reducers before have.
+    before: Bytes,
     /// Phases whose recorded time has passed or passes, and the work that stands for it.
     spent: usize,
     pause: Option<Tag>,
@@ -96,6 +98,7 @@ struct Copying {
     /// Decompressed: what it takes of memory.
     plain: Bytes,
     records: Bytes,
+    before: Bytes,
     /// How many outputs it stands for.
     outputs: u32,
     /// To disk, because it is large: the file.
@@ -158,6 +161,7 @@ impl ReduceTask {
             random: RandomStream::new(seed, "reduce/host", u64::from(env.id.0)),
             input: Bytes::ZERO,
             records: Bytes::ZERO,
+            before: Bytes::ZERO,
             spent: 0,
             pause: None,
         }
@@ -235,12 +239,12 @@ impl ReduceTask {
         }
         let slot = self.next_copy;
         self.next_copy = self.next_copy.wrapping_add(1);
-        let Share { plain, records, outputs, .. } = env.share(map);
+        let Share { plain, records, before, outputs, .. } = env.share(map);
         let file = self.is_large(plain, outputs).then(|| LocalFile { plain, ..env.new_file(bytes) });
         let decompress = if file.is_none() { env.spec.compression.decompress_map(plain) } else { 0.0 };
         let work = Time::from_secs_f64(env.spec.workload.costs.fetch * bytes.get() as f64 + decompress);
         let checking = Some(env.compute(work, TaskRequest::Copied(slot)));
-        self.copying.insert(slot, Copying { map, bytes, plain, records, outputs, file, checking });
+        self.copying.insert(slot, Copying { map, bytes, plain, records, before, outputs, file, checking });
     }
     pub fn on_copied(&mut self, env: &mut Env, slot: u32) -> TaskState {
         let Some(copying) = self.copying.get_mut(&slot) else { return TaskState::Running };
@@ -250,7 +254,7 @@ impl ReduceTask {
             env.disk(transfer, TaskRequest::Copied(slot));
             return self.proceed(env);
         }
-        let Some(Copying { map, bytes, plain, records, outputs, file, .. }) = self.copying.remove(&slot) else {
+        let Some(Copying { map, bytes, plain, records, before, outputs, file, .. }) = self.copying.remove(&slot) else {
             return TaskState::Running;
         };
         let task = env.task_of(map);
@@ -262,6 +266,7 @@ impl ReduceTask {
         self.copied.insert(task, map);
         self.input += bytes;
         self.records += records;
+        self.before += before;
         if let Some(file) = file {
             env.record.bytes.disk_written += bytes;
             self.on_disk.push(file);
@@ -593,10 +598,13 @@ impl ReduceTask {
                 return;
             }
             self.stage = Stage::Reduce;
-            let output_plain = match env.recorded.output {
+            let output_plain = if let Some(bytes) = env.recorded.output {
                 // What HDFS got.
-                Some(bytes) => bytes.mul_f64(1.0 / env.spec.compression.output.map_or(1.0, |codec| codec.ratio)),
-                None => self.records.mul_f64(env.spec.workload.reduce_ratio),
+                bytes.mul_f64(1.0 / env.spec.compression.output.map_or(1.0, |codec| codec.ratio))
+            } else {
+                // Rounded where the reducers' outputs meet, these sum to what is made of all records.
+                let upto = |records: Bytes| records.mul_f64(env.spec.workload.reduce_ratio);
+                upto(self.before + self.records) - upto(self.before)
             };
             let (output, compress) = env.spec.compression.job_output(output_plain);
             let sink = if output > Bytes::ZERO { self.create(env) } else { Sink::Nowhere };

@@ -105,6 +105,8 @@ pub(crate) struct Split {
     /// In place of blocks, if it is of an object.
     pub object: Option<ObjectRange>,
     pub bytes: Bytes,
+    /// What is in the splits before it, by their numbers: what is rounded over all of them loses nothing.
+    pub before: Bytes,
     /// Where its file goes on, if its reader reads on to the end of its last record there.
     pub next: Option<(BlockId, Bytes)>,
     /// Nodes with a replica of its first block.

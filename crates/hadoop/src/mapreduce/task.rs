@@ -102,11 +102,13 @@ impl Env<'_> {
         let (partitions, part) = (self.partitions_of(map), self.record.task as usize);
         self.cohorts.share(self.task_of(map), whole, partitions, part).unwrap_or_else(|| {
             let plain = self.outputs[map.0 as usize].plain;
+            let all = records_of(plain, 1, partitions.len());
             Share {
                 start: partitions.start(whole, part),
                 bytes: partitions.part(whole, part),
                 plain: partitions.part(plain, part),
-                records: partitions.part(records_of(plain, 1, partitions.len()), part),
+                records: partitions.part(all, part),
+                before: partitions.start(all, part),
                 outputs: 1,
             }
         })
@@ -114,6 +116,11 @@ impl Env<'_> {
     /// How a map attempt's output divides over the reducers.
     pub fn partitions_of(&self, map: AttemptId) -> &Partitions {
         partitions_of(self.partitions, self.by_home, &self.splits[self.task_of(map) as usize])
+    }
+    /// What a map makes of its input from one place in it to another. Maps' outputs sum to that of the whole input.
+    pub fn map_output(&self, from: Bytes, to: Bytes) -> Data {
+        let [before, after] = [from, to].map(|at| self.spec.workload.map_output(self.split.before + at));
+        Data { bytes: after.bytes - before.bytes, records: after.records - before.records }
     }
     /// What the combiner leaves of a map's data, and the CPU seconds that it takes. Where records stand by their keys a
     /// map sees fewer different ones.

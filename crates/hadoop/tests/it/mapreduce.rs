@@ -6,7 +6,41 @@ use hadoop::JobId;
 use hadoop::mapreduce::{Generation, Replay, ReplayAttempt};
 use hadoop::record::{AttemptRecord, JobState, Phase, TaskKind, Waiting};
 use hadoop::workload::{Skew, Workload};
+use proptest::prelude::*;
 use units::{Bytes, Time};
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// A sort writes what it reads, to the byte: of records of 100 bytes, 102 in the buffer and 104 in files, whose
+    /// blocks end within records, in any number of maps and reducers, whatever their shares.
+    #[test]
+    fn a_sort_writes_what_it_reads(
+        records in 1_u64..60_000,
+        block in 1_u64..4,
+        reducers in 1_u32..24,
+        skew in 0.0..1.5_f64,
+        old in any::<bool>(),
+    ) {
+        let generation = GENERATIONS[usize::from(old)];
+        let sort = Workload { skew: Skew::Zipf(skew), ..Workload::preset("terasort").expect("a preset") };
+        let mut cfg = config(generation, vec![with_workload(sort, 100 * records, reducers)]);
+        cfg.hdfs.block_size = Bytes::new(block << 20);
+        cfg.mapreduce.sort_buffer = Bytes::from_mib(1);
+        let records_of = run(cfg, 3);
+        let all = |kind: TaskKind, of: &dyn Fn(&AttemptRecord) -> Bytes| {
+            succeeded(&records_of, kind).into_iter().map(of).sum::<Bytes>().get()
+        };
+        let maps = succeeded(&records_of, TaskKind::Map).len() as u64;
+        prop_assert_eq!(maps, (100 * records).div_ceil(block << 20));
+        prop_assert_eq!(all(TaskKind::Map, &|map| map.bytes.input), 100 * records);
+        let output = 104 * records + 6 * maps * u64::from(reducers);
+        prop_assert_eq!(all(TaskKind::Map, &|map| map.bytes.output), output);
+        let fetched = |reduce: &AttemptRecord| reduce.bytes.fetched_node + reduce.bytes.fetched_network;
+        prop_assert_eq!(all(TaskKind::Reduce, &fetched), output);
+        prop_assert_eq!(all(TaskKind::Reduce, &|reduce| reduce.bytes.output), 100 * records);
+    }
+}
 
 #[test]
 fn terasort_moves_the_same_bytes_in_both_generations() {
@@ -23,9 +57,9 @@ fn terasort_moves_the_same_bytes_in_both_generations() {
         let written: Vec<Bytes> = reduces.iter().map(|a| a.bytes.output).collect();
         (read, map_output, written)
     });
-    // 32 MiB hold 335,544 records of 100 bytes, 102 with their lengths in the buffer and 104 in the file; 4 partitions
-    // add 6 bytes each.
-    let map_output = 8 * (34_225_521 + 335_544 * 2 + 24);
+    // 256 MiB hold 2,684,354.56 records of 100 bytes, 102 with their lengths in the buffer and 104 in the file; 4
+    // partitions of each of 8 maps add 6 bytes each.
+    let map_output = 273_804_165 + 2_684_355 * 2 + 8 * 24;
     // No block but the last ends with a record (2^25 k is a multiple of 100 from k = 25 on): each of the other seven maps
     // reads a packet of the next.
     assert_eq!(volumes[0].0, Bytes::from_mib(256) + Bytes::new(7 * 65_536));
@@ -131,7 +165,8 @@ fn outputs_above_the_single_limit_go_to_disk() {
     let records = run(cfg, 4);
     let reduce = succeeded(&records, TaskKind::Reduce)[0];
     let fetched = reduce.bytes.fetched_node + reduce.bytes.fetched_network;
-    let output = 8 * (32 * MIB + 335_544 * 2 + 6);
+    // 2,684,354.56 records of 100 bytes, each with its two lengths, in 8 files.
+    let output = 256 * MIB + 2_684_355 * 2 + 8 * 6;
     assert_eq!(fetched, Bytes::new(output));
     // Eight files are merged in one pass that is not written: each byte is written once and read once.
     assert_eq!(reduce.bytes.disk_written, fetched);
