@@ -105,6 +105,8 @@ impl Figures {
         }
         if let Some(network) = &result.network {
             add("packets dropped".to_owned(), "", network.drops as f64);
+            let lost = if result.field.is_some() { "packets given up on the air" } else { "packets lost on links" };
+            add(lost.to_owned(), "", network.lost as f64);
             add("retransmissions".to_owned(), "", network.retransmissions as f64);
             add("TCP timeouts".to_owned(), "", network.timeouts as f64);
         }

@@ -1,9 +1,10 @@
 //! Several seeds through the library, as a caller without a command line uses it.
 
-use runs::{Change, Effort, Error, Inputs, Stop, many, single};
+use runs::{Change, Effort, Error, Figures, Inputs, Stop, many, single};
 use scenario::Scenario;
 use std::collections::BTreeSet;
 use std::fs;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -60,6 +61,18 @@ fn what_is_finished_is_reused_and_told_as_progress() {
     let third = many(&scenario(), 4, None, &out, false, &effort).expect("four runs");
     assert_eq!((third.reused, &third.runs), (3, &second.runs));
     assert_eq!(scratch.names(), ["out"]);
+}
+
+/// What links lose is told of several runs as of one.
+#[test]
+fn packets_lost_on_links_are_a_figure() {
+    let mut lossy = scenario();
+    for (loss, is_lost) in [(0.0, false), (0.05, true)] {
+        lossy.network.loss = loss;
+        let result = sim::run(&lossy, &mut |_| ControlFlow::Continue(())).expect("a run");
+        let lost = result.network.as_ref().expect("packets").lost;
+        assert_eq!((Figures::of(&result).get("packets lost on links"), lost > 0), (Some(lost as f64), is_lost));
+    }
 }
 
 #[test]
