@@ -109,7 +109,7 @@ fn refuse(args: &Import, what: &str, options: &[&[Given]]) -> Result<(), Failure
 
 /// Does what takes runs, with its progress shown.
 pub fn metered<T>(work: impl FnOnce(&Effort<'_>) -> Result<T, Failure>) -> Result<T, Failure> {
-    let meter = Meter::new(1, false);
+    let meter = Meter::of_wait("the scenario is run beside its record");
     let progress = |run: usize, progress: &sim::Progress| meter.update(run, progress);
     let done = work(&Effort { threads: Some(1), stop: &STOP, progress: &progress });
     meter.finish();

@@ -13,9 +13,21 @@ pub struct Meter {
     bar: ProgressBar,
     clock: Clock,
     runs: Mutex<Vec<Progress>>,
+    lines: Option<Lines>,
+}
+
+/// Lines in place of a bar, for who waits without a terminal.
+struct Lines {
+    /// What goes on.
+    what: &'static str,
+    /// When the next is due, in seconds since the beginning.
+    due: Mutex<f64>,
 }
 
 const STEPS: u64 = 1000;
+/// Seconds until the first line, and from one to the next.
+const FIRST_LINE: f64 = 2.0;
+const NEXT_LINE: f64 = 10.0;
 
 impl Meter {
     /// For so many runs; shows nothing when `quiet` or when standard error is no terminal.
@@ -26,11 +38,20 @@ impl Meter {
         if let Ok(style) = ProgressStyle::with_template("{bar:30} {percent:>3} %  {msg}") {
             bar.set_style(style.progress_chars("=> "));
         }
-        Self { bar, clock: Clock::start(), runs: Mutex::new(vec![Progress::default(); runs]) }
+        Self { bar, clock: Clock::start(), runs: Mutex::new(vec![Progress::default(); runs]), lines: None }
+    }
+
+    /// For one run that somebody waits for; says what goes on every ten seconds where standard error is no terminal.
+    pub fn of_wait(what: &'static str) -> Self {
+        let lines = Lines { what, due: Mutex::new(FIRST_LINE) };
+        Self { lines: (!io::stderr().is_terminal()).then_some(lines), ..Self::new(1, false) }
     }
 
     /// One run has got this far.
     pub fn update(&self, run: usize, progress: &Progress) {
+        if let Some(lines) = &self.lines {
+            lines.at(self.clock.elapsed().as_secs_f64(), progress);
+        }
         if self.bar.is_hidden() {
             return;
         }
@@ -50,6 +71,17 @@ impl Meter {
     /// Takes the bar away.
     pub fn finish(&self) {
         self.bar.finish_and_clear();
+    }
+}
+
+impl Lines {
+    fn at(&self, elapsed: f64, progress: &Progress) {
+        let mut due = self.due.lock().unwrap_or_else(PoisonError::into_inner);
+        if elapsed >= *due {
+            *due = if elapsed < NEXT_LINE { NEXT_LINE } else { elapsed + NEXT_LINE };
+            let (percent, now) = (progress.done * 100.0, progress.now);
+            eprintln!("{}: {percent:.0} % after {elapsed:.0} s, simulated {now:.1}", self.what);
+        }
     }
 }
 
