@@ -9,6 +9,7 @@ use results::Estimate;
 use runs::estimate_of_all;
 use scenario::Scenario;
 use serde::Serialize;
+use std::cmp::Ordering;
 
 /// The version of the JSON of an advice; its number goes up when a key changes its meaning or goes away.
 pub const SCHEMA: &str = "trunkline-advice/1";
@@ -107,6 +108,8 @@ pub struct RemedyAdvice {
     pub energy_j: Option<f64>,
     /// Mean cost with it, where the scenario says prices.
     pub cost: Option<f64>,
+    /// How many flows of traffic are complete with it, in the mean; none with jobs.
+    pub completed: Option<f64>,
     /// Seeds that both it and the scenario as it is ran with; none where it was only screened.
     pub seeds: usize,
     /// Those of them on which all jobs end with it.
@@ -144,6 +147,8 @@ pub struct SetAdvice {
     pub energy_j: Option<f64>,
     /// Mean cost with it, where the scenario says prices.
     pub cost: Option<f64>,
+    /// How many flows of traffic are complete with it, in the mean; none with jobs.
+    pub completed: Option<f64>,
     /// Seeds that both it and the scenario as it is ran with.
     pub seeds: usize,
     /// Those of them on which all jobs end with it.
@@ -215,6 +220,8 @@ pub struct Advice {
     pub base_energy_j: Option<f64>,
     /// Mean cost as it is, where the scenario says prices.
     pub base_cost: Option<f64>,
+    /// How many flows of traffic are complete as it is, in the mean; none with jobs.
+    pub base_completed: Option<f64>,
     /// The part by which flow level's time is off as it is; none where it was not asked, or a job fails.
     pub flow_off: Option<f64>,
     /// Whether flow level is close enough to screen remedies.
@@ -273,6 +280,7 @@ impl Search {
             base_time_s: mean_of(&base, |run| run.time_s),
             base_energy_j: mean_of(&base, |run| run.energy_j),
             base_cost: mean_of(&base, |run| run.cost),
+            base_completed: mean_of(&base, completed),
             flow_off: self.flow_off(),
             flow_believed: self.is_believed(),
             base_failure: base.iter().find_map(|run| run.failure().map(str::to_owned)),
@@ -303,7 +311,8 @@ impl Search {
     fn saving_shown(&self, candidate: usize, variation: usize) -> Option<Spread> {
         let ends = self.ends(candidate, variation);
         let saving = self.saving(candidate, variation)?;
-        Some(Spread { half_width: saving.half_width.filter(|_| ends.base == ends.with), ..saving })
+        let alike = ends.base == ends.with && self.rescued_on(candidate, variation) == 0.0;
+        Some(Spread { half_width: saving.half_width.filter(|_| alike), ..saving })
     }
 
     /// On how many of the seeds that both the scenario as it is and a set ran with all jobs end.
@@ -318,10 +327,20 @@ impl Search {
         ends
     }
 
-    /// The part of the seeds that a set rescues: on which all jobs end with it, and not without.
+    /// The part of the seeds that a set rescues: on which all jobs end with it and not without, or more of the same
+    /// flows are complete.
     pub(crate) fn rescued(&self, candidate: usize) -> f64 {
-        let ends = self.ends(candidate, 0);
-        (ends.with as f64 - ends.base as f64) / ends.seeds.max(1) as f64
+        self.rescued_on(candidate, 0)
+    }
+
+    fn rescued_on(&self, candidate: usize, day: usize) -> f64 {
+        let pairs = self.outcomes(BASELINE, day).into_iter().zip(self.outcomes(candidate, day));
+        let (mut seeds, mut rescued) = (0.0_f64, 0.0);
+        for (base, own) in pairs.filter_map(|(base, own)| base.zip(own)) {
+            seeds += 1.0;
+            rescued += f64::from(self.objective.ends(base, own) as i8);
+        }
+        rescued / seeds.max(1.0)
     }
 
     /// What all seeds say of a set beside the scenario as it is.
@@ -336,12 +355,8 @@ impl Search {
         if pairs.len() < self.seeds as usize {
             return Verdict::Untried;
         }
-        let ends = |run: &Outcome| self.objective.value(run).is_some();
-        let only = |own: bool| {
-            let one = |(other, with): &&(&Outcome, &Outcome)| ends(other) != own && ends(with) == own;
-            pairs.iter().filter(one).count()
-        };
-        let (rescued, lost) = (only(true), only(false));
+        let only = |ends| pairs.iter().filter(|(other, own)| self.objective.ends(other, own) == ends).count();
+        let (rescued, lost) = (only(Ordering::Greater), only(Ordering::Less));
         if rescued != lost {
             return match (rescued > lost, is_shown(rescued, lost, pairs.len())) {
                 (_, false) => Verdict::NotShown,
@@ -405,6 +420,7 @@ impl Search {
             time_s: mean_of(&runs, |run| run.time_s),
             energy_j: mean_of(&runs, |run| run.energy_j),
             cost: mean_of(&runs, |run| run.cost),
+            completed: mean_of(&runs, completed),
             yardstick: of.yardstick,
             seeds: ends.seeds,
             ended: ends.with,
@@ -447,13 +463,12 @@ impl Search {
             count(BASELINE) > 1 && count(best) > 1
         };
         for (day, variation) in days().filter(|(day, _)| complete(*day)) {
-            let ends = self.ends(best, day);
             let saving = self.saving(best, day);
             let worse = saving.filter(|saving| {
                 let level = self.level(BASELINE, day).unwrap_or(0.0);
                 saving.mean < -NEGLIGIBLE * level && saving.half_width.is_some_and(|half| -saving.mean > half)
             });
-            if ends.with < ends.base {
+            if self.rescued_on(best, day) < 0.0 {
                 hurts.push(Hurt { at: variation.name.clone(), more: None });
             } else if let Some(worse) = worse {
                 hurts.push(Hurt { at: variation.name.clone(), more: Some(Spread { mean: -worse.mean, ..worse }) });
@@ -471,6 +486,7 @@ impl Search {
             time_s: mean_of(&runs, |run| run.time_s),
             energy_j: mean_of(&runs, |run| run.energy_j),
             cost: mean_of(&runs, |run| run.cost),
+            completed: mean_of(&runs, completed),
             seeds: ends.seeds,
             ended: ends.with,
             base_ended: ends.base,
@@ -533,6 +549,11 @@ fn is_shown(one: usize, other: usize, seeds: usize) -> bool {
         sum += coefficient;
     }
     more == seeds || sum <= 0.1 * (0..differ).fold(1.0, |all, _| 2.0 * all)
+}
+
+/// What of a run's traffic is complete.
+fn completed(run: &Outcome) -> Option<f64> {
+    (run.begun > 0).then_some(run.completed as f64)
 }
 
 fn mean_of(runs: &[&Outcome], of: impl Fn(&Outcome) -> Option<f64>) -> Option<f64> {

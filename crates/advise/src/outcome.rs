@@ -1,8 +1,10 @@
 //! What a search takes of a run.
 
+use crate::search::NEGLIGIBLE;
 use results::{RunResult, Waiting};
 use runs::{Figures, failure_of};
 use serde::{Deserialize, Serialize};
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use study::Measured;
 
@@ -17,6 +19,12 @@ pub struct Outcome {
     pub cost: Option<f64>,
     /// The time of each job from submission to finish, by its name.
     pub jobs: Vec<(String, Option<f64>)>,
+    /// Without jobs: flows, requests and the like of traffic that were begun.
+    #[serde(default)]
+    pub begun: u64,
+    /// Those of them that were completed.
+    #[serde(default)]
+    pub completed: u64,
     /// The parts of the jobs' critical paths, all jobs together, in the order of [`Waiting::ALL`]; 0 without jobs.
     pub shares: Vec<f64>,
     /// The figures that conditions name, as far as the run has them.
@@ -35,6 +43,10 @@ impl Outcome {
         let jobs: Vec<(String, Option<f64>)> = result.jobs.iter().map(job).collect();
         let times: Option<Vec<f64>> = jobs.iter().map(|(_, time)| *time).collect();
         let time_s = if jobs.is_empty() { of_traffic(result) } else { times.as_deref().and_then(mean) };
+        let counted = |of: fn(&results::TrafficOutcome) -> u64| {
+            if jobs.is_empty() { result.traffic.iter().map(of).sum() } else { 0 }
+        };
+        let (begun, completed) = (counted(|traffic| traffic.begun), counted(|traffic| traffic.completed));
         let energy = result.energy.as_ref().map(|energy| match energy.jobs.as_slice() {
             [Some(job)] => job.as_joules(),
             _ => energy.nodes.iter().map(|node| node.total().as_joules()).sum(),
@@ -45,6 +57,8 @@ impl Outcome {
             energy_j: energy,
             cost: result.cost.as_ref().map(results::Cost::total),
             jobs,
+            begun,
+            completed,
             shares: shares(result),
             metrics,
             figures: Some(Figures::of(result)),
@@ -54,6 +68,15 @@ impl Outcome {
     /// The part of the jobs' time that waited for this.
     pub fn share(&self, part: Waiting) -> f64 {
         Waiting::ALL.iter().zip(&self.shares).find(|(name, _)| **name == part).map_or(0.0, |(_, share)| *share)
+    }
+
+    /// Whether so many more of the same flows are complete in a run than in this that their mean times are those of
+    /// unlike flows: a run that completes the slow ones, too, has a longer mean. Traffic that begins a flow when another
+    /// is complete has other ones in each run, and is judged by its means.
+    pub fn completions(&self, other: &Self) -> Ordering {
+        let differ = self.completed.abs_diff(other.completed) as f64;
+        let alike = differ < NEGLIGIBLE * self.completed.max(other.completed) as f64;
+        if self.begun != other.begun || alike { Ordering::Equal } else { other.completed.cmp(&self.completed) }
     }
 
     /// Why a job failed.

@@ -11,6 +11,7 @@ use crate::objective::Objective;
 use crate::search::{Ask, BASELINE, FINALISTS, Level, NEGLIGIBLE, Search};
 use results::Estimate;
 use scenario::Fidelity;
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The part by which an estimate may be longer than that of the scenario as it is: as much as three of four estimates are
@@ -258,11 +259,13 @@ impl Search {
         let (mut parts, mut runs, mut rescued) = (Vec::new(), 0, 0);
         for (base, own) in pairs {
             runs += 1;
-            match (self.objective.value(base), self.objective.value(own)) {
-                (Some(value), Some(_)) => parts.extend(self.objective.saving(base, own).map(|saving| saving / value)),
-                (None, Some(_)) => rescued += 1,
-                (Some(_), None) => rescued -= 1,
-                (None, None) => {}
+            match self.objective.ends(base, own) {
+                Ordering::Greater => rescued += 1,
+                Ordering::Less => rescued -= 1,
+                Ordering::Equal => {
+                    let saving = self.objective.saving(base, own).zip(self.objective.value(base));
+                    parts.extend(saving.map(|(saving, value)| saving / value));
+                }
             }
         }
         match rescued {

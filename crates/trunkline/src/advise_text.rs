@@ -74,7 +74,9 @@ fn table(title: &str, remedies: &[&RemedyAdvice], advice: &Advice, screen: &Scre
     let raced = remedies.iter().any(|remedy| remedy.seeds != advice.seeds);
     let fails = remedies.iter().any(|remedy| remedy.ended.min(remedy.base_ended) < remedy.seeds);
     let more = if fails { Some("ends in") } else { raced.then_some("seeds") };
-    let mut table = Table::new([title, "saves", "of it"].into_iter().chain(more));
+    let unlike = remedies.iter().any(|remedy| completes(remedy.completed, advice).is_some());
+    let completed = unlike.then_some("completes");
+    let mut table = Table::new([title, "saves", "of it"].into_iter().chain(more).chain(completed));
     for remedy in remedies {
         let x = if remedy.x.is_empty() { String::new() } else { format!(" ({})", remedy.x) };
         let name = format!("{}: {}{x}", remedy.id, remedy.name);
@@ -84,9 +86,17 @@ fn table(title: &str, remedies: &[&RemedyAdvice], advice: &Advice, screen: &Scre
             (false, seeds) => seeds.to_string(),
         };
         let row = [name, saving.unwrap_or_else(|| "-".to_owned()), part];
-        table.row(row.into_iter().chain(more.map(|_| seeds)));
+        let of_traffic = completed.map(|_| completes(remedy.completed, advice).unwrap_or_else(|| "as many".to_owned()));
+        table.row(row.into_iter().chain(more.map(|_| seeds)).chain(of_traffic));
     }
     table.shown(screen)
+}
+
+/// How many flows are complete with something, and how many as it is, where these are unlike numbers: what completes
+/// more of them is better, whatever their mean time.
+fn completes(with: Option<f64>, advice: &Advice) -> Option<String> {
+    let (with, base) = with.zip(advice.base_completed)?;
+    ((with - base).abs() >= 0.01 * with.max(base) && with != base).then(|| format!("{with:.0}, not {base:.0}"))
 }
 
 fn saving(saving: Option<Spread>, part: Option<f64>, unit: &str) -> (Option<String>, String) {
@@ -110,6 +120,9 @@ fn together(best: &SetAdvice, advice: &Advice, screen: &Screen) -> String {
     if best.ended.min(best.base_ended) < best.seeds {
         let line = format!("ends in {} of {}, as it is in {}", best.ended, many(best.seeds, "seed"), best.base_ended);
         let _ = writeln!(text, "{}", screen.wrapped(&line, 2));
+    }
+    if let Some(flows) = completes(best.completed, advice) {
+        let _ = writeln!(text, "{}", screen.wrapped(&format!("completes {flows}, in the mean"), 2));
     }
     let line = match (saved, advice.base_time_s, best.time_s) {
         // Means over unlike seeds do not differ by what is saved.
