@@ -17,6 +17,14 @@ struct Cause {
     key: &'static str,
 }
 
+/// What a task is to be near to.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Near {
+    Files,
+    Kept,
+    Shuffle,
+}
+
 /// An application as the rules look at it.
 struct View<'a> {
     app: &'a SparkApplication,
@@ -44,7 +52,7 @@ pub fn of_application(run: &RunResult, app: &SparkApplication, scenario: &Scenar
             causes.entry(rule).or_default().push(place);
         }
     }
-    causes.into_iter().filter_map(|(rule, stretches)| view.finding(&view.cause(rule), &stretches)).collect()
+    causes.into_iter().filter_map(|(rule, stretches)| view.finding(&view.cause(rule, &stretches), &stretches)).collect()
 }
 
 impl View<'_> {
@@ -89,7 +97,23 @@ impl View<'_> {
         stage.is_some_and(|stage| stage.output_to == SparkPlace::Hdfs)
     }
 
-    fn cause(&self, rule: Rule) -> Cause {
+    /// What most of some stretches of the path waited to be near to.
+    fn near_to(&self, stretches: &[usize]) -> Near {
+        let mut times: BTreeMap<Near, Time> = BTreeMap::new();
+        let stages = self.scenario.spark.as_ref().map(|spark| &spark.stage);
+        for segment in stretches.iter().map(|place| &self.app.critical_path[*place]) {
+            let stage = segment.stage.and_then(|stage| stages?.get(stage));
+            let near = match stage {
+                Some(stage) if !stage.reads.is_empty() => Near::Kept,
+                Some(stage) if !stage.parents.is_empty() && stage.input_from == SparkPlace::Local => Near::Shuffle,
+                _ => Near::Files,
+            };
+            *times.entry(near).or_default() += segment.length();
+        }
+        times.into_iter().max_by_key(|(_, time)| *time).map_or(Near::Files, |(near, _)| near)
+    }
+
+    fn cause(&self, rule: Rule, stretches: &[usize]) -> Cause {
         let wireless = self.scenario.network.topology == scenario::TopologyKind::Wifi;
         let rate = if wireless { "network.wifi.width, network.wifi.streams" } else { "network.rate" };
         let (did, advice, property, key) = match rule {
@@ -105,12 +129,26 @@ impl View<'_> {
                 "dfs.replication, spark.hadoop.mapreduce.output.fileoutputformat.compress",
                 if wireless { "hdfs.replication, network.wifi.width" } else { "hdfs.replication, network.rate" },
             ),
-            Rule::Locality => (
-                "waited for cores near to data, or for data from other nodes,",
-                "Another wait for such cores, more replicas, or executors on all nodes that have the data",
-                "spark.locality.wait, dfs.replication",
-                "spark.locality-wait, hdfs.replication",
-            ),
+            Rule::Locality => match self.near_to(stretches) {
+                Near::Files => (
+                    "waited for cores near to data, or for data from other nodes,",
+                    "Another wait for such cores, more replicas, or executors on all nodes that have the data",
+                    "spark.locality.wait, dfs.replication",
+                    "spark.locality-wait, hdfs.replication",
+                ),
+                Near::Kept => (
+                    "waited for cores near to what executors keep, or for that from other nodes,",
+                    "Another wait for such cores, or more memory, so that less is computed anew elsewhere",
+                    "spark.locality.wait, spark.executor.memory",
+                    "spark.locality-wait, spark.executor-memory",
+                ),
+                Near::Shuffle => (
+                    "waited for cores near to blocks of shuffles",
+                    "A shorter wait for such cores, or none: a task that is on another node fetches the blocks",
+                    "spark.locality.wait, spark.shuffle.reduceLocality.enabled",
+                    "spark.locality-wait, spark.reduce-locality",
+                ),
+            },
             Rule::Processor => (
                 "computed",
                 "Where stages have more tasks than there are cores, more executors or cores of them; else more partitions, \

@@ -127,6 +127,22 @@ fn waiting_for_locality_is_told() {
     );
 }
 
+/// All of a shuffle is on one node. Of two tasks that prefer it one has its core, the other waits 3 s for it, and for the
+/// driver's next look at free cores, each second: no replica of a file would have helped. Without `spark.reduce-locality`
+/// none waits.
+#[test]
+fn waiting_for_blocks_of_shuffles_is_not_of_replicas() {
+    let second = stage("parents = [\"a\"]\ntasks = 2\nwork = \"10 s\"").replace("name = \"a\"", "name = \"b\"");
+    let text = format!("{}{second}", stage("shuffle-write = \"4 MB\""));
+    let finding = tells(Rule::Locality, &run(&text, &[]), &run(&text, &["spark.reduce-locality=false"]));
+    assert!((3.0..4.0).contains(&cost(&finding)), "{finding:?}");
+    assert_eq!(finding.stage, Some(1));
+    assert_eq!(
+        (finding.property.as_str(), finding.key),
+        ("spark.locality.wait, spark.shuffle.reduceLocality.enabled", "spark.locality-wait, spark.reduce-locality")
+    );
+}
+
 /// Each executor's first task has its start before it, 2 s, and those of a stage its warming up, 1 s.
 #[test]
 fn starts_of_executors_are_told() {
