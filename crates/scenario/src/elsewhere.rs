@@ -2,6 +2,7 @@
 
 use crate::Scenario;
 use crate::key::Section;
+use std::sync::LazyLock;
 
 /// Names that other programs and people have for keys.
 const ALSO_CALLED: [(&str, &[&str]); 24] = [
@@ -34,18 +35,17 @@ const ALSO_CALLED: [(&str, &[&str]); 24] = [
 /// The most places of one name that help: `rate` and `model` are keys of many tables.
 const MOST: usize = 4;
 
+/// All keys: the reference takes milliseconds to make, and a text may have many unknown words.
+static KEYS: LazyLock<Vec<String>> = LazyLock::new(|| Scenario::reference().into_iter().map(|row| row.path).collect());
+
 /// The keys that `word` may stand for, in words.
 pub(crate) fn elsewhere(word: &str) -> Option<String> {
     let word = word.to_lowercase().replace('_', "-");
-    let mut paths: Vec<String> = ALSO_CALLED
-        .iter()
-        .filter(|(name, _)| *name == word)
-        .flat_map(|(_, keys)| *keys)
-        .map(ToString::to_string)
-        .collect();
+    let mut paths: Vec<&str> =
+        ALSO_CALLED.iter().filter(|(name, _)| *name == word).flat_map(|(_, keys)| *keys).copied().collect();
     if paths.is_empty() {
-        let depth = |path: &String| path.matches('.').count();
-        paths = Scenario::reference().into_iter().map(|row| row.path).collect();
+        let depth = |path: &&str| path.matches('.').count();
+        paths = KEYS.iter().map(String::as_str).collect();
         paths.retain(|path| path.rsplit('.').next() == Some(word.as_str()));
         let least = paths.iter().map(depth).min()?;
         paths.retain(|path| depth(path) == least);
@@ -66,10 +66,9 @@ mod tests {
 
     #[test]
     fn what_is_named_exists() {
-        let known: Vec<String> = Scenario::reference().into_iter().map(|row| row.path).collect();
         for (name, keys) in ALSO_CALLED {
             for key in keys {
-                assert!(known.iter().any(|path| path == key), "{name}: {key}");
+                assert!(KEYS.iter().any(|path| path == key), "{name}: {key}");
             }
         }
     }
