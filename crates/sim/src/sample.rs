@@ -70,6 +70,8 @@ pub(crate) struct Sampler {
     interval: Time,
     steps: Vec<Step>,
     disks: DiskSeries,
+    /// Links and stations.
+    watched: usize,
     most: usize,
 }
 
@@ -77,7 +79,7 @@ impl Sampler {
     pub fn new(interval: Time, world: &World) -> Self {
         let watched = world.packets().map_or(0, |packets| packets.links().len() + packets.stations().len());
         let most = (VALUES / (4 * watched.max(1))).clamp(64, STEPS);
-        Self { interval, steps: Vec::new(), disks: DiskSeries::default(), most }
+        Self { interval, steps: Vec::new(), disks: DiskSeries::default(), watched, most }
     }
 
     /// End of the current step.
@@ -90,13 +92,13 @@ impl Sampler {
         let (now, packets) = (world.now(), world.packets());
         let (retransmissions, timeouts) = packets.map_or((0, 0), PacketTransport::repairs);
         let links = packets.into_iter().flat_map(PacketTransport::links).map(|link| {
-            let waiting = link.waiting_bytes(now);
+            let counters = link.counters();
             LinkReading {
                 busy: busy(link, now),
-                drops: link.counters().drops,
-                marks: link.counters().marks,
+                drops: counters.drops,
+                marks: counters.marks,
                 packets: units::count(link.waiting(now)),
-                bytes: units::word(waiting),
+                bytes: units::word(link.waiting_bytes(now)),
             }
         });
         let on_air = packets.into_iter().flat_map(stations).map(|(station, counts, occupancy)| {
@@ -109,12 +111,16 @@ impl Sampler {
                 bytes: 0,
             }
         });
+        // An iterator over what may not be there does not say its length: the list would grow, and move, by and by.
+        let mut readings = Vec::with_capacity(self.watched);
+        readings.extend(links);
+        readings.extend(on_air);
         let driver = world.driver();
         let hosts = world.transport().topology().hosts().len();
         // An object store is a host, and no node.
         let nodes = units::count(driver.map_or(hosts, |driver| driver.cluster.context().nodes.len()));
         self.steps.push(Step {
-            links: links.chain(on_air).collect(),
+            links: readings,
             cores: driver
                 .map_or_else(Vec::new, |driver| (0..nodes).map(|node| driver.hosts.used(now, NodeId(node))).collect()),
             radios: radios(world, nodes),

@@ -26,6 +26,7 @@ pub struct Counters {
 
 impl Link {
     /// Counters of the link.
+    #[inline]
     pub fn counters(&self) -> Counters {
         Counters {
             packets: self.packets,
@@ -50,6 +51,7 @@ impl Link {
         self.up
     }
     /// The token bucket in front of it.
+    #[inline]
     pub fn shaper(&self) -> Option<TokenBucketSpec> {
         self.shaper.as_ref().map(TokenBucket::spec)
     }
@@ -64,9 +66,11 @@ impl Link {
         self.waits - to_come
     }
     /// How many packets wait for the transmitter at `now`, which must not precede the last packet's acceptance.
+    #[inline]
     pub fn waiting(&self, now: Time) -> usize {
         match &self.managed {
             Some(managed) => managed.queue.len(),
+            None if self.ring.is_empty() => 0,
             None => self.ring.iter().rev().take_while(|p| p.start > now).count(),
         }
     }
@@ -81,9 +85,11 @@ impl Link {
         self.shaper().map_or(self.rate, |shaper| shaper.rate.min(self.rate))
     }
     /// Bytes on the wire of the packets that wait at `now`.
+    #[inline]
     pub fn waiting_bytes(&self, now: Time) -> u64 {
         match &self.managed {
             Some(managed) => managed.queue.bytes(),
+            None if self.ring.is_empty() => 0,
             None => self.ring.iter().rev().take_while(|p| p.start > now).map(|p| u64::from(p.item.bytes)).sum(),
         }
     }
@@ -93,7 +99,12 @@ impl Link {
         self.bytes - to_come
     }
     /// How long the transmitter has been busy until `now`.
+    #[inline]
     pub fn busy(&self, now: Time) -> Time {
+        // Most links are idle at most times.
+        if self.ring.is_empty() {
+            return Time::from_ps(self.busy);
+        }
         let to_come: u64 = self
             .ring
             .iter()
