@@ -125,13 +125,14 @@ fn coflow(at: usize, line: &[u8], ports: u64) -> Result<Coflow, Error> {
 
 /// The words of a line that begins at byte `at`, and where each stands.
 fn words(at: usize, line: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
-    let mut next = at;
-    let placed = line.split(u8::is_ascii_whitespace).map(move |word| {
-        let at = next;
-        next += word.len() + 1;
-        (at, word)
-    });
-    placed.filter(|(_, word)| !word.is_empty())
+    let mut rest = line;
+    std::iter::from_fn(move || {
+        rest = rest.trim_ascii_start();
+        let word = rest.split(u8::is_ascii_whitespace).next().filter(|word| !word.is_empty())?;
+        let at = at + line.len() - rest.len();
+        rest = &rest[word.len()..];
+        Some((at, word))
+    })
 }
 
 fn integer(word: &[u8]) -> Option<u64> {

@@ -4,6 +4,7 @@ use super::error::{HistoryError as Error, Problem};
 use super::json::Objects;
 use super::text;
 use super::unpack::Compression;
+use memchr::memchr;
 use scenario::FileKind;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use std::fmt;
@@ -61,7 +62,7 @@ fn own_file(bytes: &[u8]) -> Option<String> {
 impl Format {
     /// Looks at uncompressed content.
     pub fn detect(bytes: &[u8]) -> Result<Self, Error> {
-        let first_line = bytes.split(|b| *b == b'\n').next().unwrap_or_default();
+        let first_line = memchr(b'\n', bytes).map_or(bytes, |end| &bytes[..end]);
         match first_line.trim_ascii() {
             b"Avro-Binary" => return Ok(Self::AvroBinary),
             b"Avro-Json" => return Ok(Self::AvroJson),

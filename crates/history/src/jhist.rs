@@ -25,7 +25,7 @@ pub enum Encoding {
 
 /// Reads the history of one job.
 pub fn read(bytes: &[u8], encoding: Encoding, memory: &mut Memory) -> Result<JobHistory, Error> {
-    let line = |from: usize| bytes[from..].iter().position(|b| *b == b'\n').map(|length| from + length);
+    let line = |from: usize| memchr::memchr(b'\n', &bytes[from..]).map(|length| from + length);
     let schema_at = line(0).ok_or_else(|| Error::truncated(bytes.len(), "its first line"))? + 1;
     let schema_end = line(schema_at).ok_or_else(|| Error::truncated(bytes.len(), "the line with the Avro schema"))?;
     let schema = schema(&bytes[schema_at..schema_end], schema_at)?;

@@ -6,6 +6,7 @@
 
 use crate::HistoryError as Error;
 use crate::error::Problem;
+use memchr::{memchr, memchr_iter};
 use units::{Bytes, Time};
 
 /// Most jobs of one workload: what memory holds.
@@ -41,7 +42,15 @@ pub fn is_swim(bytes: &[u8]) -> bool {
 
 /// Its fields that are read, and the rest of the line as one more: a line may be as long as a file.
 fn fields(line: &[u8]) -> Vec<&[u8]> {
-    line.splitn(FIELDS + 1, |byte| *byte == b'\t').collect()
+    let (mut fields, mut rest) = (Vec::new(), line);
+    while fields.len() < FIELDS
+        && let Some(tab) = memchr(b'\t', rest)
+    {
+        fields.push(&rest[..tab]);
+        rest = &rest[tab + 1..];
+    }
+    fields.push(rest);
+    fields
 }
 
 /// Reads a workload. Its jobs are in the order of their submission.
@@ -60,12 +69,12 @@ pub fn read(bytes: &[u8]) -> Result<Vec<SwimJob>, Error> {
 /// The lines that hold something, and the byte at which each begins.
 pub(crate) fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     let mut next = 0;
-    let placed = bytes.split(|byte| *byte == b'\n').map(move |line| {
-        let at = next;
-        next += line.len() + 1;
+    let placed = memchr_iter(b'\n', bytes).chain(Some(bytes.len())).map(move |end| {
+        let at = std::mem::replace(&mut next, end + 1);
+        let line = &bytes[at..end];
         (at, line.strip_suffix(b"\r").unwrap_or(line))
     });
-    placed.filter(|(_, line)| !line.trim_ascii().is_empty() && line[0] != b'#')
+    placed.filter(|(_, line)| !line.trim_ascii_start().is_empty() && line[0] != b'#')
 }
 
 fn job(at: usize, line: &[u8]) -> Result<SwimJob, Error> {

@@ -77,7 +77,7 @@ impl<'a> Records<'a> {
             let mut ended = false;
             while self.at < self.bytes.len() && !ended {
                 let rest = &self.bytes[self.at..];
-                let length = rest.iter().position(|b| *b == b'\n').map_or(rest.len(), |end| end + 1);
+                let length = memchr::memchr(b'\n', rest).map_or(rest.len(), |end| end + 1);
                 self.at += length;
                 self.line += 1;
                 let so_far = self.bytes[offset..self.at].trim_ascii_end();
