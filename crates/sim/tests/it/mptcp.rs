@@ -15,6 +15,7 @@
 use crate::support::streams::{beside, run, traffic};
 use des::RandomStream;
 use results::TrafficOutcome;
+use std::sync::LazyLock;
 
 /// The mean over seeds, and how far it may be off at 95 % (Student's t).
 #[derive(Clone, Copy, Debug)]
@@ -147,19 +148,22 @@ fn goodput(outcome: &TrafficOutcome) -> f64 {
     outcome.goodput_warm.as_bps() as f64
 }
 
-/// One TCP on the first way: the mean over eight seeds.
-fn one_tcp(losses: [f64; 2]) -> f64 {
-    let run = |seed| goodput(&lossy("stripe", seed, losses, "streams = 1, paths = [\"near\"]"));
-    (1..=8).map(run).sum::<f64>() / 8.0
-}
+/// Losses of the first way in all tests.
+const NEAR: f64 = 0.001;
 
-/// Two subflows over eight seeds: their total in terms of `one` TCP, and the second's share of it.
-fn measured(coupling: &str, losses: [f64; 2], one: f64) -> (Mean, Mean) {
+/// One TCP on the first way: the mean over eight seeds. What the other way loses is nothing to it.
+static ONE_TCP: LazyLock<f64> = LazyLock::new(|| {
+    let run = |seed| goodput(&lossy("stripe", seed, [NEAR, 0.0], "streams = 1, paths = [\"near\"]"));
+    (1..=8).map(run).sum::<f64>() / 8.0
+});
+
+/// Two subflows over eight seeds: their total in terms of one TCP, and the second's share of it.
+fn measured(coupling: &str, losses: [f64; 2]) -> (Mean, Mean) {
     let (mut totals, mut shares) = (Vec::new(), Vec::new());
     let stripe = format!("paths = [\"near\", \"far\"], coupling = \"{coupling}\"");
     for seed in 1..=8 {
         let outcome = lossy("mptcp", seed, losses, &stripe);
-        totals.push(goodput(&outcome) / one);
+        totals.push(goodput(&outcome) / *ONE_TCP);
         let streams = &outcome.stripe.as_ref().expect("subflows").streams;
         let delivered = |path: usize| streams[path].delivered.get() as f64;
         shares.push(delivered(1) / (delivered(0) + delivered(1)));
@@ -169,10 +173,9 @@ fn measured(coupling: &str, losses: [f64; 2], one: f64) -> (Mean, Mean) {
 
 #[test]
 fn equal_paths_are_shared_equally_and_taken_as_windows_that_swing_have_it() {
-    let losses = [0.001, 0.001];
-    let one = one_tcp(losses);
+    let losses = [NEAR, NEAR];
     for coupling in ["none", "lia", "olia", "balia"] {
-        let ((total, share), (expected, _)) = (measured(coupling, losses, one), predicted(coupling, losses));
+        let ((total, share), (expected, _)) = (measured(coupling, losses), predicted(coupling, losses));
         println!("{coupling}: {total:?} of one TCP, by rounds {expected}; the second has {share:?}");
         assert!(total.is_near(expected, 0.05), "{coupling}: {total:?} of one TCP, by rounds {expected}");
         assert!(share.is_near(0.5, 0.05), "{coupling}: {share:?}");
@@ -181,10 +184,9 @@ fn equal_paths_are_shared_equally_and_taken_as_windows_that_swing_have_it() {
 
 #[test]
 fn of_unequal_paths_the_better_one_is_preferred_as_each_coupling_has_it() {
-    let losses = [0.001, 0.004];
-    let (one, mut shares) = (one_tcp(losses), Vec::new());
+    let (losses, mut shares) = ([NEAR, 0.004], Vec::new());
     for coupling in ["lia", "olia", "balia"] {
-        let ((total, share), (expected, by_rounds)) = (measured(coupling, losses, one), predicted(coupling, losses));
+        let ((total, share), (expected, by_rounds)) = (measured(coupling, losses), predicted(coupling, losses));
         println!(
             "{coupling}: {total:?} of one TCP, by rounds {expected}; the worse path has {share:?}, by rounds {by_rounds}"
         );
