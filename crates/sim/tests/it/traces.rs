@@ -71,8 +71,9 @@ fn a_priori_the_interval_has_every_job() {
             assert!(high - low < widest * middle, "{run}: {low} to {high} s around {middle} s");
             if run.contains("nocombine-10mbit") {
                 // At 10 Mbit/s the busiest worker's share takes 71 s (a reducer each) to 157 s (the largest two) beside
-                // 60 s of CPU.
-                assert!(low > 120.0 && high < 250.0, "{low} to {high}");
+                // 60 s of CPU. Second attempts of reducers, which all simulated runs have as the recorded ones had,
+                // fetch a share once more: up to another 71 s where the largest two are.
+                assert!(low > 120.0 && high < 290.0, "{low} to {high}");
             }
         }
     }
