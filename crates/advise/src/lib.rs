@@ -25,5 +25,5 @@ pub use file::{Remedies, Remedy};
 pub use objective::Objective;
 pub use outcome::Outcome;
 pub use run::{Asked, advise};
-pub use search::{Ask, Level, Search};
+pub use search::{Ask, Level, NEGLIGIBLE, Search};
 pub use setting::Limits;

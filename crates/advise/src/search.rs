@@ -68,8 +68,8 @@ enum Stage {
 
 /// The scenario as it is.
 pub(crate) const BASELINE: usize = 0;
-/// A part of the objective that is not worth a change.
-pub(crate) const NEGLIGIBLE: f64 = 0.01;
+/// A part of the objective, or of the flows that are complete, that is not worth a change.
+pub const NEGLIGIBLE: f64 = 0.01;
 /// So many remedies are confirmed, so many of them paired, and a set has at most so many.
 const CONFIRMED: usize = 10;
 const PAIRED: usize = 5;

@@ -269,7 +269,7 @@ section! {
         asynchronous: bool = false;
         /// Containers that a NodeManager's heartbeat may be given; 0 for no limit (yarn:
         /// `yarn.scheduler.capacity.per-node-heartbeat.maximum-container-assignments`,
-        /// `yarn.scheduler.fair.assignmultiple`). Left out: 100, as by default since Hadoop 3.0; 1 for the fair scheduler.
+        /// `yarn.scheduler.fair.assignmultiple`). Left out: 100, and 1 for the fair scheduler.
         containers_per_heartbeat: Option<u32> = None, 0..=1_000_000;
         /// How many of these may be anywhere, as reducers may; the last one of them ends the heartbeat (yarn:
         /// `yarn.scheduler.capacity.per-node-heartbeat.maximum-offswitch-assignments`).

@@ -96,7 +96,8 @@ fn table(title: &str, remedies: &[&RemedyAdvice], advice: &Advice, screen: &Scre
 /// more of them is better, whatever their mean time.
 fn completes(with: Option<f64>, advice: &Advice) -> Option<String> {
     let (with, base) = with.zip(advice.base_completed)?;
-    ((with - base).abs() >= 0.01 * with.max(base) && with != base).then(|| format!("{with:.0}, not {base:.0}"))
+    ((with - base).abs() >= advise::NEGLIGIBLE * with.max(base) && with != base)
+        .then(|| format!("{with:.0}, not {base:.0}"))
 }
 
 fn saving(saving: Option<Spread>, part: Option<f64>, unit: &str) -> (Option<String>, String) {

@@ -49,8 +49,9 @@ impl Meter {
 
     /// One run has got this far.
     pub fn update(&self, run: usize, progress: &Progress) {
-        if let Some(lines) = &self.lines {
-            lines.at(self.clock.elapsed().as_secs_f64(), progress);
+        if let Some(line) = self.lines.as_ref().and_then(|lines| lines.at(self.clock.elapsed().as_secs_f64(), progress))
+        {
+            eprintln!("{line}");
         }
         if self.bar.is_hidden() {
             return;
@@ -75,13 +76,15 @@ impl Meter {
 }
 
 impl Lines {
-    fn at(&self, elapsed: f64, progress: &Progress) {
+    /// What is to be said so many seconds after the beginning, if a line is due.
+    fn at(&self, elapsed: f64, progress: &Progress) -> Option<String> {
         let mut due = self.due.lock().unwrap_or_else(PoisonError::into_inner);
-        if elapsed >= *due {
-            *due = if elapsed < NEXT_LINE { NEXT_LINE } else { elapsed + NEXT_LINE };
-            let (percent, now) = (progress.done * 100.0, progress.now);
-            eprintln!("{}: {percent:.0} % after {elapsed:.0} s, simulated {now:.1}", self.what);
+        if elapsed < *due {
+            return None;
         }
+        *due = if elapsed < NEXT_LINE { NEXT_LINE } else { elapsed + NEXT_LINE };
+        let (percent, now) = (progress.done * 100.0, progress.now);
+        Some(format!("{}: {percent:.0} % after {elapsed:.0} s, simulated {now:.1}", self.what))
     }
 }
 
@@ -132,5 +135,21 @@ impl ByteMeter {
     /// Takes the bar away.
     pub fn finish(&self) {
         self.0.finish_and_clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Off a terminal: nothing of what is over within two seconds; else a line then, after ten, and every ten more.
+    #[test]
+    fn who_waits_is_told_every_ten_seconds() {
+        let lines = Lines { what: "a check", due: Mutex::new(FIRST_LINE) };
+        let progress = Progress { done: 0.25, ..Progress::default() };
+        let times = [0.5, 1.9, 2.1, 5.0, 9.9, 10.2, 19.0, 20.3, 50.0];
+        let said: Vec<String> = times.iter().filter_map(|at| lines.at(*at, &progress)).collect();
+        let after = ["2 s", "10 s", "20 s", "50 s"].map(|at| format!("a check: 25 % after {at}, simulated 0 s"));
+        assert_eq!(said, after);
     }
 }

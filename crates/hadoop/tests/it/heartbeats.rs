@@ -55,3 +55,17 @@ fn the_fair_scheduler_lets_no_offer_pass() {
     let (fair, fifo) = (far(Policy::Fair), far(Policy::Fifo));
     assert!(fair >= fifo + 4, "{fair} and {fifo} of 24 maps");
 }
+
+/// A NodeManager tells at once what has ended, and waits for no heartbeat (`ContainerDoneTransition`): a node with one place
+/// for maps has the next one a heartbeat or two of the AppMaster later, a second apart, where its own are 20 s apart.
+#[test]
+fn the_place_of_a_container_that_ends_is_given_at_once() {
+    let records = finish(&mut World::new(slow_heartbeats(4, 2), Spec::new(1, 1), 1));
+    let mut maps = succeeded(&records, TaskKind::Map);
+    maps.sort_by_key(|map| map.start);
+    assert_eq!(maps.len(), 4);
+    for pair in maps.windows(2) {
+        let empty = pair[1].start.saturating_sub(pair[0].finish);
+        assert!(empty < Time::from_secs(4), "{empty} between two maps");
+    }
+}
