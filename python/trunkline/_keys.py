@@ -89,6 +89,7 @@ Key: TypeAlias = Literal[
     "mapreduce.containers-per-heartbeat",
     "mapreduce.data-scale",
     "mapreduce.first-start-delays",
+    "mapreduce.half-per-heartbeat",
     "mapreduce.heartbeat",
     "mapreduce.io-sort",
     "mapreduce.job-conf",

@@ -153,6 +153,10 @@ impl<'a> Offers<'a> {
                 self.give_map(node, at);
             }
             (Some(_), Gives::Thread) => self.pass(at),
+            (Some(_), Gives::Half) => {
+                let room = self.room[node];
+                while 2.0 * self.room[node] >= room && self.give(node, at).is_some() {}
+            }
             (Some(_), Gives::Heartbeat { most, off_switch }) => {
                 let mut anywhere = 0;
                 for _ in 0..most {
@@ -317,6 +321,20 @@ mod tests {
             offers.heartbeat(0, 4.0);
             assert_eq!(offers.granted.len(), 7);
         }
+    }
+
+    /// Four of six are the first that are more than half, then two of two.
+    #[test]
+    fn a_node_is_given_more_than_half_of_its_room() {
+        let mut plan = small(1, 1, f64::INFINITY, 20, 1);
+        plan.gives = Gives::Half;
+        let mut offers = Offers::new(&plan, vec![vec![0]; 20], 0);
+        offers.ask();
+        let given = [0.0, 1.0, 2.0].map(|at| {
+            offers.heartbeat(0, at);
+            offers.granted.len()
+        });
+        assert_eq!(given, [4, 6, 6]);
     }
 
     /// Reducers may be anywhere, so one of them ends the heartbeat, however many maps wait.

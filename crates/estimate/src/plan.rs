@@ -110,6 +110,8 @@ pub(crate) struct Tasks<'a> {
 pub(crate) enum Gives {
     /// At its heartbeats: so many, of which so many may be anywhere. One task of each kind in Hadoop 1.
     Heartbeat { most: u32, off_switch: u32 },
+    /// At its heartbeats, until it has been given more than half of the room that it had.
+    Half,
     /// At any time, by the ResourceManager's thread.
     Thread,
 }
@@ -119,6 +121,7 @@ impl Gives {
         let yarn = &config.yarn;
         match config.mapreduce.generation {
             Generation::Yarn if yarn.asynchronous => Self::Thread,
+            Generation::Yarn if yarn.half_per_heartbeat => Self::Half,
             Generation::Yarn => {
                 Self::Heartbeat { most: yarn.containers_per_heartbeat, off_switch: yarn.off_switch_per_heartbeat }
             }
@@ -129,7 +132,7 @@ impl Gives {
     pub fn pace(self, heartbeat: f64) -> f64 {
         match self {
             Self::Heartbeat { most, .. } => heartbeat / f64::from(most),
-            Self::Thread => 0.0,
+            Self::Half | Self::Thread => 0.0,
         }
     }
 }

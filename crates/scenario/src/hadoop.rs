@@ -269,9 +269,12 @@ section! {
         asynchronous: bool = false;
         /// Containers that a NodeManager's heartbeat may be given; 0 for no limit (yarn:
         /// `yarn.scheduler.capacity.per-node-heartbeat.maximum-container-assignments`,
-        /// `yarn.scheduler.fair.assignmultiple`). Left out: 100, and 1 for the fair scheduler.
+        /// `yarn.scheduler.fair.max.assign` with `assignmultiple`). Left out: 100, and 1 for the fair scheduler.
         containers_per_heartbeat: Option<u32> = None, 0..=1_000_000;
-        /// How many of these may be anywhere, as reducers may; the last one of them ends the heartbeat (yarn:
+        /// Instead, the container by which a heartbeat has been given more than half of what the node had free is its
+        /// last one (yarn, fair: `yarn.scheduler.fair.dynamic.max.assign` with `assignmultiple`).
+        half_per_heartbeat: bool = false;
+        /// How many of these may be anywhere, as reducers may; the last one of them ends the heartbeat (yarn, fifo:
         /// `yarn.scheduler.capacity.per-node-heartbeat.maximum-offswitch-assignments`).
         off_switch_per_heartbeat: u32 = 1, 1..=1_000_000;
         /// Offers that a job declines while it waits for a local container (yarn, fifo:

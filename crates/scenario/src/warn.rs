@@ -346,14 +346,28 @@ impl Check<'_> {
         let by_heartbeat = [
             ("mapreduce.containers-per-heartbeat", of.containers_per_heartbeat.is_some()),
             ("mapreduce.off-switch-per-heartbeat", of.off_switch_per_heartbeat != 1),
+            ("mapreduce.half-per-heartbeat", of.half_per_heartbeat),
         ];
         for (key, _) in by_heartbeat.into_iter().filter(|(_, is_set)| of.asynchronous && *is_set) {
             let message = "it has no effect: a thread hands containers out, not heartbeats";
             self.says(key, message, "`mapreduce.asynchronous = false`, or leave it out");
         }
+        let or_fifo = "`mapreduce.scheduler = \"fifo\"`, or leave it out";
         if of.scheduler == Scheduler::Fair && of.locality_delay != MapReduce::default().locality_delay {
             let message = "it has no effect: the fair scheduler waits for no node";
-            self.says("mapreduce.locality-delay", message, "`mapreduce.scheduler = \"fifo\"`, or leave it out");
+            self.says("mapreduce.locality-delay", message, or_fifo);
+        }
+        if of.scheduler == Scheduler::Fair && of.off_switch_per_heartbeat != 1 {
+            let message = "it has no effect: the fair scheduler counts all containers alike";
+            self.says("mapreduce.off-switch-per-heartbeat", message, or_fifo);
+        }
+        if of.half_per_heartbeat && of.scheduler == Scheduler::Fifo {
+            let message = "it has no effect: only the fair scheduler looks at half of a node";
+            self.says("mapreduce.half-per-heartbeat", message, "`mapreduce.scheduler = \"fair\"`, or leave it out");
+        }
+        if of.half_per_heartbeat && of.containers_per_heartbeat.is_some() {
+            let message = "it has no effect beside `half-per-heartbeat`, which says how many";
+            self.says("mapreduce.containers-per-heartbeat", message, "one of both");
         }
     }
 

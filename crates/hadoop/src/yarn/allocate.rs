@@ -19,10 +19,12 @@ pub(super) struct Choice {
 
 impl Yarn {
     /// Offers a node whose heartbeat has come to the applications in order, again and again; returns the AppMasters to
-    /// start. The last container that may be off-switch ends the heartbeat (`CapacityScheduler.canAllocateMore`).
+    /// start. The last container that may be off-switch ends the heartbeat (`CapacityScheduler.canAllocateMore`), or
+    /// the one with which half of what was free is exceeded (`FairScheduler.shouldContinueAssigning`).
     pub(super) fn allocate(&mut self, ctx: &Context, node: NodeId) -> Vec<ContainerId> {
         let mut masters = Vec::new();
         let mut off_switch = 0;
+        let free = self.tracker.free_on(node);
         for _ in 0..self.config.containers_per_heartbeat {
             let Some((application, choice)) = self.offer(ctx, node) else { break };
             let container = self.grant(ctx, application, node, &choice);
@@ -30,7 +32,8 @@ impl Yarn {
                 masters.push(container);
             }
             off_switch += u32::from(choice.locality == Locality::Remote);
-            if off_switch >= self.config.off_switch_per_heartbeat {
+            let is_half = self.config.half_per_heartbeat && self.tracker.free_on(node).is_below_half_of(free);
+            if off_switch >= self.config.off_switch_per_heartbeat || is_half {
                 break;
             }
         }

@@ -59,11 +59,14 @@ pub struct YarnConfig {
     pub locality_delay: u32,
     /// Containers that a node's heartbeat may be given in all
     /// (`yarn.scheduler.capacity.per-node-heartbeat.maximum-container-assignments`, 100). The fair scheduler's is one
-    /// (`yarn.scheduler.fair.assignmultiple`: false).
+    /// (`yarn.scheduler.fair.assignmultiple`: false), or `yarn.scheduler.fair.max.assign`.
     pub containers_per_heartbeat: u32,
     /// Those of them that may be anywhere, of which the last one ends the heartbeat
     /// (`yarn.scheduler.capacity.per-node-heartbeat.maximum-offswitch-assignments`, 1).
     pub off_switch_per_heartbeat: u32,
+    /// The container by which a heartbeat has been given more than half of what the node had free is its last one
+    /// (`yarn.scheduler.fair.dynamic.max.assign`: true, where `assignmultiple` is).
+    pub half_per_heartbeat: bool,
 }
 
 impl Default for YarnConfig {
@@ -78,6 +81,7 @@ impl Default for YarnConfig {
             locality_delay: 40,
             containers_per_heartbeat: 100,
             off_switch_per_heartbeat: 1,
+            half_per_heartbeat: false,
         }
     }
 }

@@ -67,6 +67,13 @@ pub struct Resources {
     pub vcores: u32,
 }
 
+impl Resources {
+    /// Whether less than half of one of them is left of what there was.
+    fn is_below_half_of(self, whole: Self) -> bool {
+        self.memory * 2 < whole.memory || self.vcores * 2 < whole.vcores
+    }
+}
+
 /// A container that was granted.
 #[derive(Debug, Clone, Copy)]
 pub struct Container {

@@ -78,6 +78,10 @@ impl NodeTracker {
         let here = |id: &ContainerId| self.container(*id).application == application;
         self.nodes.iter().flat_map(|node| node.containers.iter().copied()).filter(here).collect()
     }
+    /// What no container of a node holds.
+    pub fn free_on(&self, node: NodeId) -> Resources {
+        self.nodes[node.0 as usize].free
+    }
     /// Whether a node has room for a container.
     pub fn fits(&self, node: NodeId, resources: Resources) -> bool {
         let free = &self.nodes[node.0 as usize].free;

@@ -39,6 +39,22 @@ fn a_heartbeat_is_given_as_many_local_maps_as_it_may() {
     assert!((4..=11).contains(&soon(1)), "{}", soon(1));
 }
 
+/// `FairScheduler.shouldContinueAssigning`: seven places beside the AppMaster are given as four, which are more than half,
+/// two of the three that are left, and the last one.
+#[test]
+fn a_heartbeat_is_given_more_than_half_of_a_node() {
+    let mut cfg = slow_heartbeats(12, 8);
+    // Each map takes minutes: none ends meanwhile.
+    cfg.mapreduce.jobs[0].workload = plain(10.0);
+    cfg.scheduler.policy = Policy::Fair;
+    cfg.yarn.half_per_heartbeat = true;
+    let records = finish(&mut World::new(cfg, Spec::new(1, 1), 1));
+    let mut starts: Vec<Time> = starts(&records).into_iter().map(|(_, start)| start).collect();
+    starts.sort_unstable();
+    let at_once = starts[..7].chunk_by(|a, b| b.saturating_sub(*a) < Time::from_secs(5)).map(<[Time]>::len);
+    assert_eq!(at_once.collect::<Vec<_>>(), [4, 2, 1]);
+}
+
 /// `FairScheduler` has no locality thresholds by default: it takes the first node with room for any map, where the
 /// capacity scheduler waits for the nodes of its block.
 #[test]

@@ -51,7 +51,7 @@ pub fn cluster(
     let mut sites = Vec::new();
     for site in SITES {
         // Hadoop ships it, whichever scheduler a cluster has.
-        if site == CAPACITY && is_fair(&properties).is_some() {
+        if site == CAPACITY && mapping::is_fair(&properties).is_some() {
             continue;
         }
         let Some(bytes) = read(site)? else { continue };
@@ -247,12 +247,6 @@ fn write_cluster(text: &mut String, properties: &Properties, hosts: &Hosts) {
     let _ = writeln!(text, "racks = {}  # of the topology table", racks.len());
 }
 
-/// The property that says so, if the scheduler is the FairScheduler.
-fn is_fair(properties: &Properties) -> Option<&'static str> {
-    let classes = ["yarn.resourcemanager.scheduler.class", "mapred.jobtracker.taskScheduler"];
-    classes.into_iter().find(|name| properties.get(name).is_some_and(|class| class.ends_with("FairScheduler")))
-}
-
 fn write_keys(text: &mut String, properties: &Properties, hosts: &Hosts) -> Result<(), ClusterError> {
     let settings = mapping::settings(properties, Said::ByPerson)
         .map_err(|error| ClusterError { file: String::new(), message: error.to_string() })?;
@@ -272,10 +266,6 @@ fn write_keys(text: &mut String, properties: &Properties, hosts: &Hosts) -> Resu
     let hdfs = sections.entry("hdfs").or_default();
     if !hdfs.iter().any(|(key, ..)| key == "replication") && (1..3).contains(&hosts.len()) {
         hdfs.push(("replication".into(), hosts.len().to_string(), "dfs.replication is 3, on fewer hosts".into()));
-    }
-    if let Some(name) = is_fair(properties) {
-        let entry = ("scheduler".to_owned(), "\"fair\"".to_owned(), name.to_owned());
-        sections.entry("mapreduce").or_default().push(entry);
     }
     if let Some(reducers) = properties.get("mapreduce.job.reduces").filter(|n| n.parse::<u32>().is_ok()) {
         let entry = ("reducers".to_owned(), reducers, "mapreduce.job.reduces".to_owned());

@@ -98,12 +98,23 @@ const ROWS: [Row; 40] = [
     ("mapreduce.tasktracker.reduce.tasks.maximum", "mapreduce.reduce-slots", Unit::Number, Daemon("2")),
 ];
 
-/// Whether a heartbeat may be given more than one container.
+/// Whether a heartbeat may be given more than one container: the capacity scheduler's property, and the fair one's.
 const MULTIPLE_ASSIGNMENTS: &str = "yarn.scheduler.capacity.per-node-heartbeat.multiple-assignments-enabled";
+const ASSIGN_MULTIPLE: &str = "yarn.scheduler.fair.assignmultiple";
+/// Whether half of what a node has free is the limit, or a number.
+const DYNAMIC_ASSIGNMENTS: &str = "yarn.scheduler.fair.dynamic.max.assign";
+const MOST_ASSIGNMENTS: &str = "yarn.scheduler.fair.max.assign";
+/// The class of the scheduler, of both generations.
+const SCHEDULERS: [&str; 2] = ["yarn.resourcemanager.scheduler.class", "mapred.jobtracker.taskScheduler"];
 
 /// Properties that become keys together with others, or have no key.
-const FURTHER: [&str; 17] = [
+const FURTHER: [&str; 22] = [
     MULTIPLE_ASSIGNMENTS,
+    ASSIGN_MULTIPLE,
+    DYNAMIC_ASSIGNMENTS,
+    MOST_ASSIGNMENTS,
+    SCHEDULERS[0],
+    SCHEDULERS[1],
     "mapreduce.map.speculative",
     "mapreduce.reduce.speculative",
     "mapreduce.map.java.opts",
@@ -134,6 +145,7 @@ pub fn settings(properties: &Properties, said: Said) -> Result<Settings, Setting
     if let Some((false, property)) = reader.boolean(MULTIPLE_ASSIGNMENTS)? {
         settings.keys.push(("mapreduce.containers-per-heartbeat", "1".to_owned(), property.written.clone()));
     }
+    fair_scheduler(&reader, &mut settings)?;
     for (name, key, unit, of) in ROWS {
         let Some((property, written)) = reader.get(name) else { continue };
         let is_unknown = match of {
@@ -156,6 +168,34 @@ pub fn settings(properties: &Properties, said: Said) -> Result<Settings, Setting
     settings.combiner = reader.get("mapreduce.job.combine.class").map(|(_, class)| class);
     settings.uber = uber(&reader)?;
     Ok(settings)
+}
+
+/// The property that says so, if the scheduler is the FairScheduler.
+pub fn is_fair(properties: &Properties) -> Option<&'static str> {
+    SCHEDULERS.into_iter().find(|name| properties.get(name).is_some_and(|class| class.ends_with("FairScheduler")))
+}
+
+/// Its properties mean nothing to another scheduler.
+fn fair_scheduler(reader: &Reader, settings: &mut Settings) -> Result<(), SettingsError> {
+    let (multiple, dynamic) = (reader.boolean(ASSIGN_MULTIPLE)?, reader.boolean(DYNAMIC_ASSIGNMENTS)?);
+    // Zero and less are no limit, as zero is in a scenario.
+    let most = match reader.get(MOST_ASSIGNMENTS) {
+        None => None,
+        Some((property, written)) => match written.parse::<i32>() {
+            Ok(most) => Some((most.max(0), property)),
+            Err(_) => return Err(wrong(property, &written, "a whole number, or -1 for no limit")),
+        },
+    };
+    let Some(class) = is_fair(reader.0) else { return Ok(()) };
+    settings.keys.push(("mapreduce.scheduler", "\"fair\"".to_owned(), class.to_owned()));
+    let Some((true, by)) = multiple else { return Ok(()) };
+    settings.keys.push(if let Some((false, _)) = dynamic {
+        let (most, by) = most.unwrap_or((0, by));
+        ("mapreduce.containers-per-heartbeat", most.to_string(), by.written.clone())
+    } else {
+        ("mapreduce.half-per-heartbeat", "true".to_owned(), by.written.clone())
+    });
+    Ok(())
 }
 
 /// Heaps, and containers that follow from them (MAPREDUCE-5785).

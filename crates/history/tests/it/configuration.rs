@@ -1,7 +1,7 @@
 //! Configurations of jobs and of clusters become settings.
 
 use crate::samples::{folder, load};
-use history::import::{Codec, Settings, Uber, cluster};
+use history::import::{ClusterError, Codec, Settings, Uber, cluster};
 use history::{Properties, Property};
 use scenario::{JobCodec, Scenario};
 use std::fs;
@@ -196,6 +196,44 @@ fn the_schedulers_own_file_says_how_it_schedules() {
         (true, 7, Some(0))
     );
     assert_eq!(with("org.apache.hadoop.yarn.server.resourcemanager.scheduler.fair.FairScheduler"), (false, 40, None));
+}
+
+/// `FairScheduler.shouldContinueAssigning`: one container, or half of what is free, or a number where that is switched off.
+/// Another scheduler does not read these properties.
+#[test]
+fn the_fair_scheduler_says_how_many_containers_a_heartbeat_gets() {
+    let with = |class: &str, further: &[(&str, &str)]| {
+        let property =
+            |name: &str, value: &str| format!("<property><name>{name}</name><value>{value}</value></property>");
+        let class = format!("org.apache.hadoop.yarn.server.resourcemanager.scheduler.{class}");
+        let mut text = property("yarn.resourcemanager.scheduler.class", &class);
+        text.extend(further.iter().map(|(name, value)| property(&format!("yarn.scheduler.fair.{name}"), value)));
+        let text = format!("<configuration>{text}</configuration>").into_bytes();
+        let text = cluster("conf", |file| Ok((file == "yarn-site.xml").then(|| text.clone())))?;
+        let scenario = Scenario::parse("conf", &text, &[]).unwrap_or_else(|e| panic!("{text}\n{e}"));
+        let of = &scenario.mapreduce;
+        Ok::<_, ClusterError>((of.half_per_heartbeat, of.containers_per_heartbeat))
+    };
+    let fair = |further: &[(&str, &str)]| with("fair.FairScheduler", further).unwrap();
+    let multiple = ("assignmultiple", "true");
+    assert_eq!(fair(&[]), (false, None));
+    assert_eq!(fair(&[("assignmultiple", "false"), ("max.assign", "3")]), (false, None));
+    assert_eq!(fair(&[multiple, ("max.assign", "3")]), (true, None), "the half goes first");
+    assert_eq!(fair(&[multiple, ("dynamic.max.assign", "false"), ("max.assign", "3")]), (false, Some(3)));
+    assert_eq!(fair(&[multiple, ("dynamic.max.assign", "false"), ("max.assign", "-1")]), (false, Some(0)));
+    assert_eq!(fair(&[multiple, ("dynamic.max.assign", "false")]), (false, Some(0)));
+    assert_eq!(with("capacity.CapacityScheduler", &[multiple]).unwrap(), (false, None));
+    // A job's own configuration holds what its cluster had.
+    let mut properties = Properties::default();
+    for (written, value) in
+        [("yarn.resourcemanager.scheduler.class", "a.FairScheduler"), ("yarn.scheduler.fair.assignmultiple", "true")]
+    {
+        properties.enter(Property { written: written.into(), value: value.into(), ..Property::default() });
+    }
+    let of_job = Settings::of_job(&properties).unwrap();
+    assert_eq!(keys(&of_job), [("mapreduce.half-per-heartbeat", "true"), ("mapreduce.scheduler", "\"fair\"")]);
+    let error = with("fair.FairScheduler", &[("max.assign", "few")]).unwrap_err().to_string();
+    assert!(error.contains("`yarn.scheduler.fair.max.assign` is \"few\", expected a whole number"), "{error}");
 }
 
 #[test]

@@ -38,6 +38,17 @@ fn what_goes_against_expectation_is_said_with_its_place() {
             "3:18",
             "the fair scheduler waits for no node",
         ),
+        (
+            "[mapreduce]\nscheduler = \"fair\"\noff-switch-per-heartbeat = 3\n[job]",
+            "3:28",
+            "the fair scheduler counts all containers alike",
+        ),
+        ("[mapreduce]\nhalf-per-heartbeat = true\n[job]", "2:22", "only the fair scheduler looks at half of a node"),
+        (
+            "[mapreduce]\nscheduler = \"fair\"\ncontainers-per-heartbeat = 3\nhalf-per-heartbeat = true\n[job]",
+            "3:28",
+            "no effect beside `half-per-heartbeat`",
+        ),
         ("[job]\noutput-compression = \"gzip\"", "2:22", "workload terasort writes its output uncompressed"),
         ("[job]\nuber = true", "2:8", "an input of 1 GB is more than 128 MiB: tasks get containers"),
         ("[job]\nuber = true\ninput = \"1 MB\"\nreducers = 2", "2:8", "2 reducers are more than 1"),

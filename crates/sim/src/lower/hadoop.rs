@@ -142,6 +142,7 @@ fn scheduler(scenario: &Scenario) -> SchedulerConfig {
 fn yarn(scenario: &Scenario) -> YarnConfig {
     let settings = &scenario.mapreduce;
     let defaults = YarnConfig::default();
+    let half_per_heartbeat = settings.scheduler == Scheduler::Fair && settings.half_per_heartbeat;
     YarnConfig {
         node_memory: settings.node_memory.unwrap_or_else(|| scenario.node_memory(&scenario.nodes()[1])),
         node_vcores: settings.node_vcores,
@@ -151,12 +152,18 @@ fn yarn(scenario: &Scenario) -> YarnConfig {
         node_expiry: settings.node_expiry,
         locality_delay: settings.locality_delay,
         containers_per_heartbeat: match (settings.containers_per_heartbeat, settings.scheduler) {
+            _ if half_per_heartbeat => u32::MAX,
             (Some(0), _) => u32::MAX,
             (Some(most), _) => most,
             (None, Scheduler::Fifo) => defaults.containers_per_heartbeat,
             (None, Scheduler::Fair) => 1,
         },
-        off_switch_per_heartbeat: settings.off_switch_per_heartbeat,
+        // The fair scheduler asks no container where it may be.
+        off_switch_per_heartbeat: match settings.scheduler {
+            Scheduler::Fifo => settings.off_switch_per_heartbeat,
+            Scheduler::Fair => u32::MAX,
+        },
+        half_per_heartbeat,
     }
 }
 
