@@ -33,10 +33,13 @@ import trunkline.hadoop.PlacedFile;
  * it asks about everything: also whether a node of the group may have a block, so that full, stale or decommissioning nodes,
  * racks and storage types count as for any other file. Only a node's load does not: the data belong there.
  *
+ * <p>It is one of HDFS's default policies by type alone, since the Balancer starts with no other; whatever HDFS asks a
+ * policy is answered here.
+ *
  * <p>This package because {@code chooseTarget} with favoured nodes, and the map from hosts to DataNodes, are visible
  * nowhere else.
  */
-public final class KeyAwareBlockPlacementPolicy extends BlockPlacementPolicy {
+public final class KeyAwareBlockPlacementPolicy extends BlockPlacementPolicyDefault {
     /** The site's policy; HDFS's default one if it is not set. */
     public static final String SITE_POLICY = "trunkline.placement.site-policy";
     /** An expression for whole paths, whose group {@code nodes} has the hosts' names with a plus between them. */
@@ -51,7 +54,7 @@ public final class KeyAwareBlockPlacementPolicy extends BlockPlacementPolicy {
     private BlockPlacementPolicy members;
 
     @Override
-    protected void initialize(
+    public void initialize(
             Configuration conf, FSClusterStats stats, NetworkTopology clusterMap, Host2NodesMap host2datanodeMap) {
         topology = clusterMap;
         hosts = host2datanodeMap;

@@ -2,6 +2,7 @@ package org.apache.hadoop.hdfs.server.blockmanagement;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -19,8 +20,10 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.StorageType;
 import org.apache.hadoop.hdfs.net.DFSNetworkTopology;
 import org.apache.hadoop.hdfs.protocol.BlockStoragePolicy;
+import org.apache.hadoop.hdfs.protocol.BlockType;
 import org.apache.hadoop.hdfs.protocol.DatanodeID;
 import org.apache.hadoop.hdfs.server.protocol.DatanodeStorage;
+import org.apache.hadoop.net.NetworkTopology;
 import org.apache.hadoop.net.Node;
 import org.junit.jupiter.api.Test;
 
@@ -192,6 +195,18 @@ class KeyAwareBlockPlacementPolicyTest {
         Configuration itself = new Configuration(conf);
         itself.set(KeyAwareBlockPlacementPolicy.SITE_POLICY, KeyAwareBlockPlacementPolicy.class.getName());
         assertThrows(IllegalArgumentException.class, () -> policy.initialize(itself, new Idle(), topology, hosts));
+    }
+
+    /** What the Balancer asks before it starts, and of each block: it has a configuration, and neither statistics nor nodes. */
+    @Test
+    void theBalancerStartsWithIt() {
+        Configuration conf = new Configuration(false);
+        conf.set("dfs.block.replicator.classname", KeyAwareBlockPlacementPolicy.class.getName());
+        BlockPlacementPolicies policies =
+                new BlockPlacementPolicies(conf, null, NetworkTopology.getInstance(conf), null);
+        BlockPlacementPolicy policy = policies.getPolicy(BlockType.CONTIGUOUS);
+        assertInstanceOf(BlockPlacementPolicyDefault.class, policy);
+        assertInstanceOf(KeyAwareBlockPlacementPolicy.class, policy);
     }
 
     @Test
