@@ -16,7 +16,7 @@ pub enum Said {
 #[derive(Clone, Copy)]
 enum Unit {
     Number,
-    /// A number of which -1 is no limit; 0 is it in a scenario.
+    /// A number of which -1 is no limit, and what no scenario takes; 0 is it there.
     Limit,
     Mebibytes,
     Bytes,
@@ -104,6 +104,8 @@ const ASSIGN_MULTIPLE: &str = "yarn.scheduler.fair.assignmultiple";
 /// Whether half of what a node has free is the limit, or a number.
 const DYNAMIC_ASSIGNMENTS: &str = "yarn.scheduler.fair.dynamic.max.assign";
 const MOST_ASSIGNMENTS: &str = "yarn.scheduler.fair.max.assign";
+/// The largest limit that a scenario takes: what is above it, such as Java's largest number, limits nothing.
+const LARGEST_LIMIT: u32 = 1_000_000;
 /// The class of the scheduler, of both generations.
 const SCHEDULERS: [&str; 2] = ["yarn.resourcemanager.scheduler.class", "mapred.jobtracker.taskScheduler"];
 
@@ -152,8 +154,9 @@ pub fn settings(properties: &Properties, said: Said) -> Result<Settings, Setting
             Daemon(default) => said == Said::ByJob && (property.is_default() || written == default),
             Job => false,
         };
+        let of_another = is_fair(properties).is_some() && name.starts_with("yarn.scheduler.capacity.");
         // A negative number says that another rule holds, such as a container as large as its heap needs.
-        if is_unknown || (is_negative(&written) && !matches!(unit, Unit::Limit)) {
+        if is_unknown || of_another || (is_negative(&written) && !matches!(unit, Unit::Limit)) {
             continue;
         }
         let value = unit.toml(&written).ok_or_else(|| wrong(property, &written, unit.expects()))?;
@@ -178,11 +181,11 @@ pub fn is_fair(properties: &Properties) -> Option<&'static str> {
 /// Its properties mean nothing to another scheduler.
 fn fair_scheduler(reader: &Reader, settings: &mut Settings) -> Result<(), SettingsError> {
     let (multiple, dynamic) = (reader.boolean(ASSIGN_MULTIPLE)?, reader.boolean(DYNAMIC_ASSIGNMENTS)?);
-    // Zero and less are no limit, as zero is in a scenario.
+    // Zero and less are no limit, as zero is in a scenario, and so is more than a scenario takes.
     let most = match reader.get(MOST_ASSIGNMENTS) {
         None => None,
         Some((property, written)) => match written.parse::<i32>() {
-            Ok(most) => Some((most.max(0), property)),
+            Ok(most) => Some((u32::try_from(most).ok().filter(|most| *most <= LARGEST_LIMIT).unwrap_or(0), property)),
             Err(_) => return Err(wrong(property, &written, "a whole number, or -1 for no limit")),
         },
     };
@@ -348,7 +351,11 @@ impl Unit {
                 written.trim_end_matches(['f', 'F', 'd', 'D']).to_owned()
             }
             Self::Limit if written == "-1" => "0".to_owned(),
-            Self::Limit => written.parse::<u32>().ok().filter(|most| *most > 0)?.to_string(),
+            Self::Limit => match written.parse::<u32>().ok()? {
+                0 => return None,
+                most if most > LARGEST_LIMIT => "0".to_owned(),
+                most => most.to_string(),
+            },
             Self::Mebibytes => format!("\"{} MiB\"", number(written).map(|_| written)?),
             Self::Bytes => format!("\"{} B\"", scaled(written, &SIZES)?),
             Self::Milliseconds => {

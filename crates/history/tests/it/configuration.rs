@@ -70,6 +70,7 @@ fn numbers_as_java_writes_them_are_numbers() {
         ("dfs.heartbeat.interval", "3000ms"),
         ("dfs.client.socket-timeout", "2m"),
         ("mapreduce.task.timeout", "-1"),
+        ("mapreduce.job.jvm.numtasks", "2147483647"),
         ("mapreduce.map.speculative", "TRUE"),
         ("mapreduce.output.fileoutputformat.compress", "true"),
         ("mapreduce.output.fileoutputformat.compression.codec", "org.apache.hadoop.io.compress.BZip2Codec"),
@@ -82,6 +83,7 @@ fn numbers_as_java_writes_them_are_numbers() {
         [
             ("hdfs.heartbeat", "\"3000 ms\""),
             ("hdfs.socket-timeout", "\"120000 ms\""),
+            ("mapreduce.jvm-tasks", "0"),
             ("mapreduce.speculative", "true"),
             ("mapreduce.spill-percent", "0.75"),
         ]
@@ -222,12 +224,15 @@ fn the_fair_scheduler_says_how_many_containers_a_heartbeat_gets() {
     assert_eq!(fair(&[multiple, ("dynamic.max.assign", "false"), ("max.assign", "3")]), (false, Some(3)));
     assert_eq!(fair(&[multiple, ("dynamic.max.assign", "false"), ("max.assign", "-1")]), (false, Some(0)));
     assert_eq!(fair(&[multiple, ("dynamic.max.assign", "false")]), (false, Some(0)));
+    assert_eq!(fair(&[multiple, ("dynamic.max.assign", "false"), ("max.assign", "2147483647")]), (false, Some(0)));
     assert_eq!(with("capacity.CapacityScheduler", &[multiple]).unwrap(), (false, None));
     // A job's own configuration holds what its cluster had.
     let mut properties = Properties::default();
-    for (written, value) in
-        [("yarn.resourcemanager.scheduler.class", "a.FairScheduler"), ("yarn.scheduler.fair.assignmultiple", "true")]
-    {
+    for (written, value) in [
+        ("yarn.resourcemanager.scheduler.class", "a.FairScheduler"),
+        ("yarn.scheduler.fair.assignmultiple", "true"),
+        ("yarn.scheduler.capacity.node-locality-delay", "7"),
+    ] {
         properties.enter(Property { written: written.into(), value: value.into(), ..Property::default() });
     }
     let of_job = Settings::of_job(&properties).unwrap();
