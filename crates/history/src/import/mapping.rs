@@ -144,7 +144,9 @@ pub fn is_known(name: &str) -> bool {
 pub fn settings(properties: &Properties, said: Said) -> Result<Settings, SettingsError> {
     let mut settings = Settings::default();
     let reader = Reader(properties);
-    if let Some((false, property)) = reader.boolean(MULTIPLE_ASSIGNMENTS)? {
+    // Neither scheduler reads the other's properties.
+    let fair = is_fair(properties).is_some();
+    if let Some((false, property)) = reader.boolean(MULTIPLE_ASSIGNMENTS)?.filter(|_| !fair) {
         settings.keys.push(("mapreduce.containers-per-heartbeat", "1".to_owned(), property.written.clone()));
     }
     fair_scheduler(&reader, &mut settings)?;
@@ -154,7 +156,7 @@ pub fn settings(properties: &Properties, said: Said) -> Result<Settings, Setting
             Daemon(default) => said == Said::ByJob && (property.is_default() || written == default),
             Job => false,
         };
-        let of_another = is_fair(properties).is_some() && name.starts_with("yarn.scheduler.capacity.");
+        let of_another = fair && name.starts_with("yarn.scheduler.capacity.");
         // A negative number says that another rule holds, such as a container as large as its heap needs.
         if is_unknown || of_another || (is_negative(&written) && !matches!(unit, Unit::Limit)) {
             continue;
@@ -178,7 +180,7 @@ pub fn is_fair(properties: &Properties) -> Option<&'static str> {
     SCHEDULERS.into_iter().find(|name| properties.get(name).is_some_and(|class| class.ends_with("FairScheduler")))
 }
 
-/// Its properties mean nothing to another scheduler.
+/// That the scheduler is the fair one, and how many containers it gives a heartbeat.
 fn fair_scheduler(reader: &Reader, settings: &mut Settings) -> Result<(), SettingsError> {
     let (multiple, dynamic) = (reader.boolean(ASSIGN_MULTIPLE)?, reader.boolean(DYNAMIC_ASSIGNMENTS)?);
     // Zero and less are no limit, as zero is in a scenario, and so is more than a scenario takes.

@@ -232,6 +232,7 @@ fn the_fair_scheduler_says_how_many_containers_a_heartbeat_gets() {
         ("yarn.resourcemanager.scheduler.class", "a.FairScheduler"),
         ("yarn.scheduler.fair.assignmultiple", "true"),
         ("yarn.scheduler.capacity.node-locality-delay", "7"),
+        ("yarn.scheduler.capacity.per-node-heartbeat.multiple-assignments-enabled", "false"),
     ] {
         properties.enter(Property { written: written.into(), value: value.into(), ..Property::default() });
     }
