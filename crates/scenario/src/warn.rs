@@ -337,17 +337,21 @@ impl Check<'_> {
         }
     }
 
-    /// Settings for which YARN's scheduler has no use.
+    /// Settings for which the scheduler has no use.
     fn scheduling(&mut self) {
         let of = &self.scenario.mapreduce;
-        if self.scenario.cluster.generation != Generation::Yarn {
-            return;
-        }
         let by_heartbeat = [
             ("mapreduce.containers-per-heartbeat", of.containers_per_heartbeat.is_some()),
             ("mapreduce.off-switch-per-heartbeat", of.off_switch_per_heartbeat != 1),
             ("mapreduce.half-per-heartbeat", of.half_per_heartbeat),
         ];
+        if self.scenario.cluster.generation == Generation::Hadoop1 {
+            for (key, _) in by_heartbeat.into_iter().filter(|(_, is_set)| *is_set) {
+                let message = "it has no effect: in Hadoop 1 a heartbeat is given tasks for slots, not containers";
+                self.says(key, message, "`cluster.generation = \"yarn\"`, or leave it out");
+            }
+            return;
+        }
         for (key, _) in by_heartbeat.into_iter().filter(|(_, is_set)| of.asynchronous && *is_set) {
             let message = "it has no effect: a thread hands containers out, not heartbeats";
             self.says(key, message, "`mapreduce.asynchronous = false`, or leave it out");

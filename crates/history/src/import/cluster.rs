@@ -2,6 +2,7 @@
 
 use super::mapping::{self, Said};
 use crate::properties::Properties;
+use scenario::Generation;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Write};
 use std::str::SplitWhitespace;
@@ -77,8 +78,8 @@ pub fn cluster(
     for what in &unknown {
         let _ = writeln!(text, "# Not known, the {what}.");
     }
-    write_cluster(&mut text, &properties, &hosts);
-    write_keys(&mut text, &properties, &hosts)?;
+    let generation = write_cluster(&mut text, &properties, &hosts);
+    write_keys(&mut text, &properties, &hosts, generation)?;
     Ok(text)
 }
 
@@ -215,14 +216,14 @@ fn write_hosts(text: &mut String, hosts: &Hosts) {
     }
 }
 
-fn write_cluster(text: &mut String, properties: &Properties, hosts: &Hosts) {
+fn write_cluster(text: &mut String, properties: &Properties, hosts: &Hosts) -> Generation {
     let (generation, by) = match properties.get("mapreduce.framework.name").as_deref() {
-        Some("yarn") => ("yarn", "mapreduce.framework.name"),
-        Some("classic") => ("hadoop1", "mapreduce.framework.name"),
+        Some("yarn") => (Generation::Yarn, "mapreduce.framework.name"),
+        Some("classic") => (Generation::Hadoop1, "mapreduce.framework.name"),
         _ if properties.get("mapreduce.jobtracker.address").is_some_and(|address| address != "local") => {
-            ("hadoop1", "mapreduce.jobtracker.address")
+            (Generation::Hadoop1, "mapreduce.jobtracker.address")
         }
-        _ => ("yarn", "no JobTracker is named"),
+        _ => (Generation::Yarn, "no JobTracker is named"),
     };
     let _ = writeln!(text, "\n[cluster]");
     let racks: Vec<&String> =
@@ -230,9 +231,9 @@ fn write_cluster(text: &mut String, properties: &Properties, hosts: &Hosts) {
     if racks.len() < 2 && !hosts.is_empty() {
         let _ = writeln!(text, "workers = {}", hosts.len());
     }
-    let _ = writeln!(text, "generation = \"{generation}\"  # {by}");
+    let _ = writeln!(text, "generation = \"{}\"  # {by}", generation.word());
     if racks.len() < 2 {
-        return;
+        return generation;
     }
     // Runs of hosts of one rack, in the order of the hosts.
     let number = |rack: &Option<String>| rack.as_ref().and_then(|rack| racks.binary_search(&rack).ok());
@@ -245,13 +246,22 @@ fn write_cluster(text: &mut String, properties: &Properties, hosts: &Hosts) {
     }
     let _ = writeln!(text, "\n[network]\ntopology = \"tree\"  # a switch for each rack, and one between them: assumed");
     let _ = writeln!(text, "racks = {}  # of the topology table", racks.len());
+    generation
 }
 
-fn write_keys(text: &mut String, properties: &Properties, hosts: &Hosts) -> Result<(), ClusterError> {
+fn write_keys(
+    text: &mut String,
+    properties: &Properties,
+    hosts: &Hosts,
+    generation: Generation,
+) -> Result<(), ClusterError> {
     let settings = mapping::settings(properties, Said::ByPerson)
         .map_err(|error| ClusterError { file: String::new(), message: error.to_string() })?;
     let mut sections: BTreeMap<&str, Vec<(String, String, String)>> = BTreeMap::new();
     for (key, value, property) in settings.keys {
+        if generation == Generation::Hadoop1 && mapping::OF_YARN.contains(&key) {
+            continue;
+        }
         let Some((section, key)) = key.split_once('.') else { continue };
         let most = hosts.len().max(1);
         let (value, note) = match (key, value.parse::<usize>()) {

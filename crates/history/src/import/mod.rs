@@ -158,7 +158,9 @@ pub fn import(job: &JobHistory, sources: &Sources) -> Result<Imported, ImportErr
     let mut notes = BTreeMap::new();
     // A scenario needs a job to be valid; its values are replaced below.
     let mut assignments = vec!["job.workload=\"generic\"".to_owned()];
-    for (key, value, property) in sources.settings.iter().flat_map(|s| &s.keys) {
+    let generation = generation(job);
+    let has_effect = |key: &str| generation == Generation::Yarn || !mapping::OF_YARN.contains(&key);
+    for (key, value, property) in sources.settings.iter().flat_map(|s| &s.keys).filter(|(key, ..)| has_effect(key)) {
         assignments.push(format!("{key}={value}"));
         notes.insert((*key).to_owned(), property.clone());
     }
@@ -166,7 +168,7 @@ pub fn import(job: &JobHistory, sources: &Sources) -> Result<Imported, ImportErr
         let workers = Hosts::of(job, None).workers();
         assignments.push(format!("cluster.workers={workers}"));
         fewer_replicas(workers, &mut assignments, &mut assumed);
-        if generation(job) == Generation::Hadoop1 {
+        if generation == Generation::Hadoop1 {
             assignments.push("cluster.generation=\"hadoop1\"".to_owned());
             notes.insert("cluster.generation".into(), "the job's identifier is a JobTracker's".into());
         }

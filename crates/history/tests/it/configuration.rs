@@ -1,7 +1,7 @@
 //! Configurations of jobs and of clusters become settings.
 
 use crate::samples::{folder, load};
-use history::import::{ClusterError, Codec, Settings, Uber, cluster};
+use history::import::{ClusterError, Codec, Settings, Sources, Uber, cluster, import};
 use history::{Properties, Property};
 use scenario::{JobCodec, Scenario};
 use std::fs;
@@ -249,6 +249,51 @@ fn a_cluster_of_hadoop_1_has_slots() {
     assert_eq!((scenario.mapreduce.map_slots, scenario.mapreduce.parallel_copies), (7, 20));
     assert!(text.contains("map-slots = 7  # mapred.tasktracker.map.tasks.maximum"), "{text}");
     assert_eq!((scenario.cluster.workers, scenario.hdfs.replication), (2, 2), "three replicas need three hosts");
+}
+
+/// A cluster of a JobTracker whose Hadoop ships files of YARN, too: what these say of a heartbeat's containers is left
+/// out, of the cluster and of its jobs.
+#[test]
+fn what_heartbeats_of_yarn_are_given_is_not_for_hadoop_1() {
+    let of = |properties: &[(&str, &str)]| {
+        let each = properties
+            .iter()
+            .map(|(name, value)| format!("<property><name>{name}</name><value>{value}</value></property>"));
+        format!("<configuration>{}</configuration>", each.collect::<String>()).into_bytes()
+    };
+    let of_capacity = [
+        ("yarn.scheduler.capacity.per-node-heartbeat.maximum-container-assignments", "7"),
+        ("yarn.scheduler.capacity.per-node-heartbeat.maximum-offswitch-assignments", "3"),
+    ];
+    let of_fair =
+        [("yarn.resourcemanager.scheduler.class", "a.FairScheduler"), ("yarn.scheduler.fair.assignmultiple", "true")];
+    for (further, words) in [
+        (&of_capacity[..], &["containers-per-heartbeat = 7", "off-switch-per-heartbeat = 3"][..]),
+        (&of_fair, &["half-per-heartbeat = true"]),
+    ] {
+        for (framework, is_yarn) in [("yarn", true), ("classic", false)] {
+            let text = cluster("conf", |file| {
+                let mapred = || of(&[("mapreduce.framework.name", framework)]);
+                let files = [("mapred-site.xml", mapred()), ("yarn-site.xml", of(further))];
+                Ok(files.into_iter().find(|(name, _)| *name == file).map(|(_, bytes)| bytes))
+            });
+            let text = text.unwrap_or_else(|e| panic!("{framework}: {e}"));
+            assert!(words.iter().all(|word| text.contains(word) == is_yarn), "{framework}\n{text}");
+        }
+        let mut properties = Properties::default();
+        for (written, value) in further {
+            properties.enter(Property { written: (*written).into(), value: (*value).into(), ..Property::default() });
+        }
+        let settings = Settings::of_job(&properties).unwrap();
+        assert_eq!(settings.keys.iter().filter(|(key, ..)| key.ends_with("-per-heartbeat")).count(), words.len());
+        for (sample, is_yarn) in [("failed-0.23.9.jhist", true), ("foreign.rumen.json", false)] {
+            let bytes = fs::read(folder().join(sample)).unwrap();
+            let job = history::read(&bytes).unwrap().1.remove(0);
+            let sources = Sources { settings: Some(settings.clone()), ..Sources::default() };
+            let text = import(&job, &sources).unwrap_or_else(|e| panic!("{sample}: {e}")).to_toml();
+            assert!(words.iter().all(|word| text.contains(word) == is_yarn), "{sample}\n{text}");
+        }
+    }
 }
 
 #[test]

@@ -49,6 +49,21 @@ fn what_goes_against_expectation_is_said_with_its_place() {
             "3:28",
             "no effect beside `half-per-heartbeat`",
         ),
+        (
+            "[cluster]\ngeneration = \"hadoop1\"\n[mapreduce]\ncontainers-per-heartbeat = 3\n[job]",
+            "4:28",
+            "in Hadoop 1 a heartbeat is given tasks for slots",
+        ),
+        (
+            "[cluster]\ngeneration = \"hadoop1\"\n[mapreduce]\noff-switch-per-heartbeat = 3\n[job]",
+            "4:28",
+            "in Hadoop 1 a heartbeat is given tasks for slots",
+        ),
+        (
+            "[cluster]\ngeneration = \"hadoop1\"\n[mapreduce]\nscheduler = \"fair\"\nhalf-per-heartbeat = true\n[job]",
+            "5:22",
+            "in Hadoop 1 a heartbeat is given tasks for slots",
+        ),
         ("[job]\noutput-compression = \"gzip\"", "2:22", "workload terasort writes its output uncompressed"),
         ("[job]\nuber = true", "2:8", "an input of 1 GB is more than 128 MiB: tasks get containers"),
         ("[job]\nuber = true\ninput = \"1 MB\"\nreducers = 2", "2:8", "2 reducers are more than 1"),
