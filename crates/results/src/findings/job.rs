@@ -3,6 +3,7 @@
 use super::{Finding, Rule, Severity};
 use crate::{Attempt, AttemptState, CriticalSegment, Job, Phase, RunResult, TaskKind};
 use scenario::{Generation, Scenario, TopologyKind};
+use std::collections::BTreeSet;
 use units::Time;
 
 /// An attempt that succeeded.
@@ -101,6 +102,16 @@ impl<'a> JobView<'a> {
     /// Workers of the cluster.
     pub fn workers(&self) -> u32 {
         self.scenario.cluster.workers
+    }
+
+    /// Cores of the workers; those of a machine on which several run are counted once.
+    pub fn cores(&self) -> u32 {
+        let nodes = self.scenario.nodes();
+        let workers = nodes.iter().skip(1);
+        match &self.scenario.cluster.host {
+            Some(host) => host.cores * workers.filter_map(|node| node.host).collect::<BTreeSet<_>>().len() as u32,
+            None => workers.map(|node| node.hardware.cores).sum(),
+        }
     }
 
     pub fn is_yarn(&self) -> bool {

@@ -205,6 +205,7 @@ fn of_job(view: &JobView<'_>) -> Vec<Finding> {
     }
     out.extend(shape::idle_slots(view));
     out.extend(shape::short_tasks(view));
+    out.extend(shape::short_reducers(view));
     out.extend(network::locality(view));
     out.extend(store::object_store(view));
     out.extend(network::shuffle(view));

@@ -9,8 +9,8 @@ use units::{Bytes, Time, many};
 /// What is spilled for each byte of output: Dr. Elephant's `spill_severity`, there in records. One spill is 1; several,
 /// merged once, are 2; more than that are passes of merging.
 const SPILLED: [f64; 4] = [2.01, 2.2, 2.5, 3.0];
-/// Mean time of a map in minutes, and number of maps: Dr. Elephant's `short_runtime_severity_in_min` and
-/// `num_tasks_severity`.
+/// Mean time of a task in minutes, and number of tasks: Dr. Elephant's `short_runtime_severity_in_min` and
+/// `num_tasks_severity`, which are alike for maps and for reducers.
 const SHORT_MINUTES: [f64; 4] = [10.0, 4.0, 2.0, 1.0];
 const MANY_TASKS: [f64; 4] = [50.0, 101.0, 500.0, 1000.0];
 /// A task that works four times as long as its start takes spends a fifth of its time on it.
@@ -71,10 +71,10 @@ fn size(bytes: Bytes) -> String {
     format!("{bytes:.1}")
 }
 
-/// The most maps that ran at once, those counted that came to nothing.
-fn most_at_once(view: &JobView<'_>) -> usize {
-    let maps = view.attempts.iter().map(|row| view.attempt(*row)).filter(|attempt| attempt.kind == TaskKind::Map);
-    let mut changes: Vec<(Time, bool)> = maps.flat_map(|map| [(map.start, true), (map.finish, false)]).collect();
+/// The most tasks of a kind that ran at once, those counted that came to nothing.
+fn most_at_once(view: &JobView<'_>, kind: TaskKind) -> usize {
+    let tasks = view.attempts.iter().map(|row| view.attempt(*row)).filter(|attempt| attempt.kind == kind);
+    let mut changes: Vec<(Time, bool)> = tasks.flat_map(|task| [(task.start, true), (task.finish, false)]).collect();
     // At one instant ends come before starts.
     changes.sort_unstable();
     let (mut running, mut most) = (0_usize, 0);
@@ -87,7 +87,7 @@ fn most_at_once(view: &JobView<'_>) -> usize {
 
 /// Maps in waves of which the last leaves at least half of the slots idle.
 pub fn slot_waves(view: &JobView<'_>) -> Option<Finding> {
-    let at_once = most_at_once(view);
+    let at_once = most_at_once(view, TaskKind::Map);
     let (all, rest) = (view.maps.len(), view.maps.len().checked_rem(at_once)?);
     if all <= at_once || rest == 0 || 2 * rest > at_once {
         return None;
@@ -192,8 +192,60 @@ fn idle(view: &JobView<'_>, kind: TaskKind) -> Option<Finding> {
 
 /// How long the start of a task takes.
 fn start(task: &Task<'_>) -> Time {
+    start_after(task, Time::ZERO)
+}
+
+/// How long it takes from a time on.
+fn start_after(task: &Task<'_>, from: Time) -> Time {
     let starts = task.attempt.intervals.iter().filter(|interval| interval.phase == Phase::Start);
-    starts.map(|interval| interval.finish - interval.start).sum()
+    starts.map(|interval| interval.finish.saturating_sub(interval.start.max(from))).sum()
+}
+
+/// Many reducers, each so short that starting them is a large part of their phase. As many start at once as run at once
+/// and have a core each: JVMs that start share a node's cores, and those of later waves start anew.
+pub fn short_reducers(view: &JobView<'_>) -> Option<Finding> {
+    let usual = mean(view.reduces.iter().map(|task| task.took));
+    let short = Severity::falling(usual.as_secs_f64() / 60.0, SHORT_MINUTES)?;
+    let all = view.reduces.len();
+    let most = short.min(Severity::rising(all as f64, MANY_TASKS)?);
+    let starts: Time = view.reduces.iter().map(|task| start_after(task, view.maps_done)).sum();
+    let starting = starts / all as u64;
+    let part = (starting.as_secs_f64() / usual.as_secs_f64().max(1e-9)).min(1.0);
+    let (at_once, cores) = (most_at_once(view, TaskKind::Reduce), view.cores() as usize);
+    let enough = at_once.min(cores).max(1);
+    // One after the other in the slots, the starts take this long. Of that the part remains which no more reducers than
+    // enough have in it.
+    let in_slots = starts / at_once.max(1) as u64;
+    let done = view.reduces.iter().map(|task| task.attempt.finish).max()?;
+    let cost = in_slots.min(done.saturating_sub(view.maps_done)).mul_f64((1.0 - enough as f64 / all as f64).max(0.0));
+    let worst = view.reduces.iter().max_by_key(|task| (view.on_path(task.row), std::cmp::Reverse(task.row)))?;
+    let fetched: u64 = view.reduces.iter().map(|task| task.attempt.input.get()).sum();
+    let texts = Texts {
+        summary: format!(
+            "{} of {} each: {:.0} % of that is starting them.",
+            many(all, "reducer"),
+            seconds(usual),
+            part * 100.0
+        ),
+        evidence: format!(
+            "Start-up {} of {} in the mean; a reducer gets {:.1}; at most {at_once} ran at once, on {}; {} took {}",
+            seconds(starting),
+            seconds(usual),
+            Bytes::new(fetched / all as u64),
+            many(cores, "core"),
+            view.named(worst.row),
+            seconds(worst.took)
+        ),
+        advice: format!(
+            "No more than {enough} reducers, {}. At most about {} less.",
+            if cores < at_once { "which is one for each core" } else { "so that all run at once" },
+            seconds(cost)
+        ),
+        property: "mapreduce.job.reduces",
+        key: "mapreduce.reducers, job.reducers",
+    };
+    let found = view.finding(Rule::ShortTasks, most, cost, texts)?;
+    Some(Finding { attempt: Some(worst.row), ..found })
 }
 
 /// Many maps, each so short that starting them is a large part of the job.

@@ -250,6 +250,43 @@ fn many_short_maps_are_mostly_their_start() {
     assert_eq!((finding.severity, finding.key), (Severity::Moderate, "hdfs.block"));
 }
 
+/// 200 reducers for 256 MiB on 8 nodes: their starts come in waves, or share the cores. As many as are advised save at
+/// least half of what is promised at most.
+#[test]
+fn many_short_reducers_are_mostly_their_start() {
+    let tiny = ["job.input=\"256 MiB\"", "run.fidelity=\"flow\""];
+    let small = ["mapreduce.node-memory=\"4 GiB\"", "node.cores=16"];
+    let large = ["mapreduce.node-memory=\"64 GiB\"", "mapreduce.node-vcores=64"];
+    let slots = ["cluster.generation=hadoop1", "node.cores=3", "mapreduce.jvm-start=\"3 s\""];
+    for (name, cluster, range) in [
+        // Containers of 1 GiB, of which an AppMaster takes one or two.
+        ("waves", &small[..], 30..=32),
+        // 4 cores on each node.
+        ("at once", &large[..], 32..=32),
+        ("slots", &slots[..], 16..=16),
+    ] {
+        let with = |more: &str| run(&[&tiny[..], cluster, &[more]].concat());
+        let result = with("mapreduce.reducers=200");
+        let finding = found(&result, Rule::ShortTasks).unwrap_or_else(|| panic!("{name}: {:#?}", result.findings));
+        let names = if name == "slots" { "mapred.reduce.tasks" } else { "mapreduce.job.reduces" };
+        assert_eq!((finding.property.as_str(), finding.key), (names, "mapreduce.reducers, job.reducers"));
+        assert!(finding.summary.starts_with("200 reducers of "), "{}", finding.summary);
+        let advised = finding.advice.strip_prefix("No more than ").and_then(|rest| rest.split_once(" reducers"));
+        let advised: u32 = advised.and_then(|(number, _)| number.parse().ok()).expect("a number");
+        assert!(range.contains(&advised), "{name}: {}", finding.advice);
+        let fewer = with(&format!("mapreduce.reducers={advised}"));
+        let saved = length(&result).saturating_sub(length(&fewer));
+        assert!(saved > finding.cost / 2, "{name}: {saved} of {finding:?}");
+        assert!(found(&fewer, Rule::ShortTasks).is_none(), "{name}: {:#?}", fewer.findings);
+    }
+    // With a core for each, and all handed out at once, the starts take as long as one does.
+    let free = ["node.cores=32", "mapreduce.off-switch-per-heartbeat=100", "mapreduce.reducers=200"];
+    for (name, more) in [("free", &free[..]), ("few", &["mapreduce.reducers=49"])] {
+        let result = run(&[&tiny[..], &large, more].concat());
+        assert!(found(&result, Rule::ShortTasks).is_none(), "{name}: {:#?}", result.findings);
+    }
+}
+
 /// 128 files of 2 MiB are 128 maps whatever the size of a block: what is advised are fewer maps, and comes true.
 #[test]
 fn small_files_are_not_to_have_larger_blocks() {
