@@ -178,8 +178,9 @@ fn bring_up(args: &Up) -> Result<(), Failure> {
     if let Some(lack) = testbed::link::lacking(links) {
         return Err(lack.into());
     }
-    if !slow_disks(&scenario).is_empty()
-        && let Some(lack) = faults::lacking()
+    let has_slow = !slow_disks(&scenario).is_empty();
+    if (has_slow || args.disk.is_some())
+        && let Some(lack) = faults::lacking().or_else(|| has_slow.then(faults::lacking_for_slow)?)
     {
         return Err(lack.into());
     }
@@ -211,6 +212,7 @@ fn bring_up(args: &Up) -> Result<(), Failure> {
     let plan = json!({
         "scenario": scenario.to_toml(),
         "emulated": links == Links::Emulated,
+        "disk": args.disk.map(Bytes::get),
         "folder": record.folder,
         "jars": installed.jars,
         "own_jar": installed.own_jar,
@@ -357,6 +359,7 @@ fn supervise() -> Result<(), Failure> {
             SparkJars { jars: part("jars"), own_jar: part("own_jar") }
         }),
         java: Java { home: text("java_home").into(), version: text("java") },
+        disk: plan["disk"].as_u64().map(Bytes::new),
         disk_rates: sim::machines(&scenario).first().map_or([0.0; 2], |machine| [machine.read, machine.write]),
         scenario,
     };

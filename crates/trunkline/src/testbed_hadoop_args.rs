@@ -4,8 +4,12 @@ use crate::number::whole;
 use clap::{Subcommand, ValueEnum, ValueHint};
 use std::path::PathBuf;
 use testbed::hadoop::Kind;
+use testbed::hadoop::faults::LARGEST_DISK;
 use testbed::link::Share;
 use units::{BitRate, Bytes, Time};
+
+/// Room for logs, tasks' files and some blocks.
+const SMALLEST_DISK: Bytes = Bytes::from_mib(256);
 
 #[derive(Debug, clap::Args)]
 pub struct Hadoop {
@@ -20,6 +24,7 @@ pub enum HadoopCommand {
   trunkline testbed hadoop up --workers 4 --rate 10Mbit/s
   trunkline testbed hadoop up cluster.toml --set network.delay='5 ms'
   trunkline testbed hadoop up --spark --rate 10Mbit/s
+  trunkline testbed hadoop up --workers 3 --disk 2GB
   trunkline testbed hadoop status
   trunkline testbed hadoop down
 
@@ -86,6 +91,9 @@ pub struct Up {
     /// Where the cluster's disks are made: some GB [default: the system's folder for temporary files]
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub scratch: Option<PathBuf>,
+    /// A disk of its own for each worker, of this size [default: all write to one file system, that of --scratch]
+    #[arg(long, value_name = "SIZE", value_parser = disk)]
+    pub disk: Option<Bytes>,
     /// Stay, and take the cluster down at the end: at Ctrl-C or SIGTERM
     #[arg(long)]
     pub foreground: bool,
@@ -95,6 +103,16 @@ pub struct Up {
     /// Started in namespaces of its own
     #[arg(long, hide = true)]
     pub inside: bool,
+}
+
+/// The size of a worker's disk.
+fn disk(text: &str) -> Result<Bytes, String> {
+    let size = text.parse::<Bytes>().map_err(|error| error.to_string())?;
+    let range = SMALLEST_DISK..=LARGEST_DISK;
+    if range.contains(&size) {
+        return Ok(size);
+    }
+    Err(format!("a worker's disk has {SMALLEST_DISK} to {LARGEST_DISK}"))
 }
 
 /// How links are made.

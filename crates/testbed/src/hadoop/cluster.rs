@@ -29,7 +29,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
-use units::{BitRate, Time};
+use units::{BitRate, Bytes, Time};
 
 /// A cluster as it is to be.
 #[derive(Clone, Debug)]
@@ -56,6 +56,8 @@ pub struct Plan {
     pub spark: Option<SparkJars>,
     /// The Java runtime of daemons and clients.
     pub java: Java,
+    /// The size of each worker's own disk; `None` if all write to what the cluster's folder is on.
+    pub disk: Option<Bytes>,
     /// What the scenario's disks read and write, in bytes per second: what slow disks are a part of.
     pub disk_rates: [f64; 2],
 }
@@ -92,9 +94,17 @@ impl Cluster {
         let names: Vec<&str> = plan.spokes.iter().map(Spoke::name).collect();
         layout.make(&names, &owner)?;
         let mut disks = BTreeMap::new();
-        for host in faults::slow_disks(&plan.scenario) {
-            say(&format!("making a disk for {}", names[host]));
-            disks.insert(host, Disk::under(&layout.node(names[host]), &layout, &owner)?);
+        let slow = faults::slow_disks(&plan.scenario);
+        for (host, name) in names.iter().enumerate() {
+            let size = plan.disk.filter(|_| is_worker(host, name));
+            if size.is_some() || slow.contains(&host) {
+                say(&format!("making a disk for {name}"));
+                let mut disk = Disk::under(&layout.node(name), size, &layout, &owner)?;
+                if slow.contains(&host) {
+                    disk.can_be_slow()?;
+                }
+                disks.insert(host, disk);
+            }
         }
         let key = plan.store.as_ref().map(|_| Credentials::random()).transpose()?;
         write_files(plan, &layout, &names, (key.as_ref(), &owner))?;

@@ -47,7 +47,7 @@ fn what_cannot_be_is_refused_before_anything_is_made() {
     let tree = scratch.join("tree.toml");
     fs::write(&tree, "[network]\ntopology = \"tree\"\n[tcp]\nrecovery = \"rack\"\n[job]\n").expect("written");
     let tree = tree.to_str().expect("a text");
-    let cases: [(&[&str], i32, &str); 17] = [
+    let cases: [(&[&str], i32, &str); 18] = [
         (&["up", "--set", "faults=[{ node = \"master\" }]"], 2, "without its master"),
         (&["up", "--set", "hdfs.erasure-coding=\"rs-6-3\""], 2, "do not fit on 4 workers"),
         (&["up", tree], 2, "tree.toml:2:12"),
@@ -55,6 +55,7 @@ fn what_cannot_be_is_refused_before_anything_is_made() {
         (&["up", "absent.toml"], 2, "cannot read absent.toml"),
         (&["up", "--workers", "0"], 2, "it must be a whole number from 1 to"),
         (&["up", "--rate", "10Mbps"], 2, "did you mean `Mbit/s`?"),
+        (&["up", "--disk", "10MB"], 2, "a worker's disk has 268"),
         (&["up", "--links", "veth", "--delay", "5ms"], 2, "leave out --links veth"),
         (&["up", "--name", "../up"], 2, "cannot name a cluster"),
         (&["up", "--workers", "90"], 4, "fewer --workers"),
@@ -88,7 +89,7 @@ fn a_cluster_runs_jobs_and_leaves_nothing() {
     let faults = format!("faults=[{{ at = \"1 s\", link = \"worker-2\", slow = 0.5, slow-for = \"2 s\" }}{more}]");
     let up =
         ["up", "--workers", "2", "--rate", "50Mbit/s", "--delay", "2ms", "--name", &name, "--set", faults.as_str()];
-    ended(&up, 0);
+    ended(&[&up[..], &["--disk", "3GB"]].concat(), 0);
     let (text, _) = ended(&["status", &name, "--json"], 0);
     let status: Value = serde_json::from_str(&text).expect("JSON");
     let (cluster, gone) = (&status[0]["cluster"], &status[0]["gone"]);
@@ -97,6 +98,10 @@ fn a_cluster_runs_jobs_and_leaves_nothing() {
     let folder = PathBuf::from(status[0]["folder"].as_str().expect("a folder"));
     let daemons = processes_with(&folder);
     assert_eq!(daemons.len(), 7, "{daemons:?}");
+    let disks = fs::read_dir(folder.join("disks")).expect("disks").flatten();
+    let mut disks: Vec<_> = disks.map(|disk| (disk.file_name(), disk.metadata().expect("a file").len())).collect();
+    disks.sort_unstable();
+    assert_eq!(disks, [("worker-1.img".into(), 3_000_000_000), ("worker-2.img".into(), 3_000_000_000)]);
 
     let job = "wordcount-nocombine";
     let (text, _) = ended(&["run", job, "--kat", "--input", "2MB", "--name", &name, "--out", out, "--predict"], 0);

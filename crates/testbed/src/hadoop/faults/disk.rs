@@ -1,4 +1,4 @@
-//! Disks that can become slow: a loop device with a file system for a node's folder, throttled by the kernel.
+//! Disks of nodes' own: a loop device with a file system of a size for a node's folder, which the kernel can throttle.
 //!
 //! Version 1 of the kernel's control groups limits the bytes per second of a device for the processes of a group, and
 //! for the kernel's own writing back in the root group. So the cluster is put into the root group and the limit is set
@@ -20,11 +20,12 @@ use units::Bytes;
 pub struct Disk {
     /// The loop device: "major:minor".
     device: String,
-    group: PathBuf,
+    /// Where its rates are limited, if it can be slow.
+    group: Option<PathBuf>,
 }
 
 /// How a node's folder becomes a disk: the largest file of a disk, and a file system with few inodes.
-const LARGEST: Bytes = Bytes::from_mib(64 << 10);
+pub const LARGEST: Bytes = Bytes::from_mib(64 << 10);
 const BYTES_PER_INODE: u32 = 1 << 18;
 /// The limits: bytes read and written per second.
 const LIMITS: [&str; 2] = ["blkio.throttle.read_bps_device", "blkio.throttle.write_bps_device"];
@@ -33,16 +34,16 @@ const FOLDER: &str = "disks";
 const RECORD: &str = "throttles.json";
 
 impl Disk {
-    /// Lays a disk under the folder of a node, which is empty.
-    pub fn under(folder: &Path, layout: &Layout, owner: &Owner) -> Result<Self, HadoopError> {
-        let group = throttle_group().ok_or_else(missing)?;
+    /// Lays a disk under the folder of a node, which is empty. It is of a size, or as large as what is free. Its file
+    /// takes the room of what is written.
+    pub fn under(folder: &Path, size: Option<Bytes>, layout: &Layout, owner: &Owner) -> Result<Self, HadoopError> {
         let what = || format!("make a disk for {}", folder.display());
         let disks = layout.folder.join(FOLDER);
         let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let image = disks.join(format!("{name}.img"));
         let free = free_of(&layout.folder).map_err(HadoopError::system(what()))?;
         fs::create_dir_all(&disks)
-            .and_then(|()| File::create(&image)?.set_len(free.min(LARGEST).get()))
+            .and_then(|()| File::create(&image)?.set_len(size.unwrap_or(free).min(LARGEST).get()))
             .map_err(HadoopError::system(what()))?;
         let inodes = BYTES_PER_INODE.to_string();
         let options = ["-q", "-F", "-m", "0", "-i", &inodes, "-E", "lazy_itable_init=0,lazy_journal_init=0,nodiscard"];
@@ -51,22 +52,31 @@ impl Disk {
         let made = chown(folder, Some(owner.uid), Some(owner.gid)).map_err(io::Error::from);
         made.map_err(HadoopError::system(what()))?;
         let device = stat(folder).map_err(io::Error::from).map_err(HadoopError::system(what()))?.st_dev;
+        Ok(Self { device: format!("{}:{}", major(device), minor(device)), group: None })
+    }
+
+    /// From now on it can be made slow.
+    pub fn can_be_slow(&mut self) -> Result<(), HadoopError> {
+        let group = throttle_group().ok_or_else(missing)?;
         // Whatever group this process was in: what it starts from now on is in the root group.
-        fs::write(group.join("cgroup.procs"), std::process::id().to_string()).map_err(HadoopError::system(what()))?;
-        Ok(Self { device: format!("{}:{}", major(device), minor(device)), group })
+        fs::write(group.join("cgroup.procs"), std::process::id().to_string())
+            .map_err(HadoopError::system(format!("limit the rates of the disk {}", self.device)))?;
+        self.group = Some(group);
+        Ok(())
     }
 
     /// Lets it read and write so many bytes a second.
     pub fn slow(&self, layout: &Layout, [read, write]: [u64; 2]) -> Result<(), HadoopError> {
+        let group = self.group.as_ref().ok_or_else(missing)?;
         let mut all = recorded(&layout.folder);
-        let entry = [self.group.display().to_string(), self.device.clone()];
+        let entry = [group.display().to_string(), self.device.clone()];
         if !all.contains(&entry) {
             all.push(entry);
             let text = serde_json::to_string(&all).unwrap_or_default();
             fs::write(layout.folder.join(RECORD), text).map_err(HadoopError::system("write the record of limits"))?;
         }
         for (limit, rate) in LIMITS.iter().zip([read, write]) {
-            fs::write(self.group.join(limit), format!("{} {}", self.device, rate.max(1)))
+            fs::write(group.join(limit), format!("{} {}", self.device, rate.max(1)))
                 .map_err(HadoopError::system(format!("slow down the disk {}", self.device)))?;
         }
         Ok(())
@@ -74,24 +84,27 @@ impl Disk {
 
     /// As fast as it is.
     pub fn restore(&self) -> Result<(), HadoopError> {
-        unlimited(&self.group, &self.device).map_err(HadoopError::system(format!("restore the disk {}", self.device)))
+        let Some(group) = &self.group else { return Ok(()) };
+        unlimited(group, &self.device).map_err(HadoopError::system(format!("restore the disk {}", self.device)))
     }
 }
 
-/// What slow disks need of this machine and do not find.
+/// What disks of nodes' own need of this machine and do not find.
 pub fn lacking() -> Option<HadoopError> {
-    if throttle_group().is_none() {
-        return Some(missing());
-    }
     if !Path::new("/dev/loop-control").exists() {
         return Some(HadoopError::missing(
             "loop devices",
-            "a slow disk is a file as a device: there is no /dev/loop-control",
+            "a node's own disk is a file as a device: there is no /dev/loop-control",
         ));
     }
     let programs = [("mkfs.ext4", "e2fsprogs"), ("mount", "mount")];
     let absent = programs.into_iter().find(|(program, _)| crate::link::program(program).is_none());
     absent.map(|(program, package)| HadoopError::missing(program, format!("apt-get install {package}")))
+}
+
+/// What slow disks need beside that and do not find.
+pub fn lacking_for_slow() -> Option<HadoopError> {
+    throttle_group().is_none().then(missing)
 }
 
 /// Removes the limits that a cluster has set and not removed.

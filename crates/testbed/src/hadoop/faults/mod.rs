@@ -9,7 +9,7 @@ mod plan;
 mod server;
 mod session;
 
-pub use disk::{Disk, clear, disks_held_below, lacking};
+pub use disk::{Disk, LARGEST as LARGEST_DISK, clear, disks_held_below, lacking, lacking_for_slow};
 pub use plan::{Planned, What, check, planned, slow_disks};
 pub use server::FaultServer;
 pub use session::FaultSession;
