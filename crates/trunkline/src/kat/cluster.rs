@@ -115,9 +115,9 @@ impl Cluster {
         self.call(arguments)?.end()
     }
 
-    /// Writes a file.
-    pub fn put(&self, path: &str, text: &str) -> Result<(), Failure> {
-        let mut call = self.call(&["put", path])?;
+    /// Writes a file with so many replicas, or the site's number if that is greater.
+    pub fn put(&self, path: &str, replicas: usize, text: &str) -> Result<(), Failure> {
+        let mut call = self.call(&["put", path, &replicas.to_string()])?;
         let written = call.send(text.as_bytes());
         call.end_after(written).map(|_| ())
     }

@@ -95,8 +95,9 @@ pub fn load_into(placed: &Placed, cluster: &Cluster, wanted: &Wanted<'_>) -> Res
         return Ok(None);
     }
     probe(placed, cluster, wanted)?;
+    let replicas = placed.plan.replicas();
     if is_new {
-        cluster.put(&format!("{}/_trunkline/manifest", wanted.to), &manifest.to_string())?;
+        cluster.put(&format!("{}/_trunkline/manifest", wanted.to), replicas, &manifest.to_string())?;
     }
     let missing: Vec<usize> =
         (0..placed.names.len()).filter(|place| !look.files.contains_key(&placed.names[*place])).collect();
@@ -117,7 +118,7 @@ pub fn load_into(placed: &Placed, cluster: &Cluster, wanted: &Wanted<'_>) -> Res
         "schema": 1, "records": loaded.records, "keyless": loaded.keyless,
         "stored": loaded.parts.iter().map(|part| part.0).sum::<u64>(),
     });
-    cluster.put(&format!("{}/_trunkline/loaded", wanted.to), &summary.to_string())?;
+    cluster.put(&format!("{}/_trunkline/loaded", wanted.to), replicas, &summary.to_string())?;
     Ok(Some(loaded))
 }
 

@@ -225,6 +225,19 @@ fn a_layout_of_split_records_has_each_record_with_each_of_its_keys() {
     assert_eq!(verified.status.code(), Some(0), "{}", said(&verified));
 }
 
+/// What a load goes on by must outlive the nodes that the layout outlives.
+#[test]
+fn the_manifest_is_written_with_the_layouts_replicas() {
+    let scratch = Scratch::new("replicas", &["--replicas", "2"]);
+    let probe = "probe) shift 3; for node; do printf 'probe\\t%s\\t%s\\n' $node $node; done ;;";
+    let put = "put) echo $3 $4 >> puts; cat >/dev/null ;;";
+    let said_of = "printf 'w\\tx\\t0\\t1\\t1\\t0\\n%.0s' 1 2";
+    scratch.cluster(&format!("{NODES} {probe} {put} write) cat >/dev/null; {said_of} ;; esac"));
+    scratch.load(0);
+    let puts = fs::read_to_string(scratch.0.join("puts")).expect("it was written");
+    assert_eq!(puts, "/data/x/_trunkline/manifest 2\n/data/x/_trunkline/loaded 2\n");
+}
+
 #[test]
 fn what_cannot_be_loaded_is_refused_before_a_cluster_is_asked() {
     let scratch = Scratch::new("input", &["--replicas", "1", "--layout", "split", "--value", "4"]);

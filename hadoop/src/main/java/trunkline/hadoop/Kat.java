@@ -14,6 +14,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
@@ -22,6 +23,7 @@ import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hdfs.DistributedFileSystem;
+import org.apache.hadoop.hdfs.client.HdfsClientConfigKeys.BlockWrite.ReplaceDatanodeOnFailure;
 import org.apache.hadoop.hdfs.protocol.DatanodeInfo;
 import org.apache.hadoop.hdfs.protocol.HdfsConstants.DatanodeReportType;
 import org.apache.hadoop.io.IOUtils;
@@ -34,11 +36,12 @@ import org.apache.hadoop.io.IOUtils;
  */
 public final class Kat {
     private static final int BUFFER = 1 << 16;
+    private static final Set<String> OF_LOADS = Set.of("probe", "put", "cat", "write");
 
     private final FileSystem files;
     private final PrintStream say;
 
-    private Kat(FileSystem files, PrintStream say) {
+    Kat(FileSystem files, PrintStream say) {
         this.files = files;
         this.say = say;
     }
@@ -55,10 +58,10 @@ public final class Kat {
                 throw new IllegalArgumentException("COMMAND PATH [ARGUMENT...]; `trunkline kat` calls this");
             }
             Path path = new Path(arguments[1]);
-            Kat kat = new Kat(path.getFileSystem(new Configuration()), answers);
+            Kat kat = new Kat(path.getFileSystem(settings()), answers);
             kat.run(arguments[0], path, Arrays.asList(arguments).subList(2, arguments.length));
         } catch (IOException | RuntimeException error) {
-            System.err.println("kat: " + reason(error));
+            System.err.println("kat: " + reason(arguments.length == 0 ? "" : arguments[0], error));
             code = 1;
         }
         answers.flush();
@@ -67,9 +70,25 @@ public final class Kat {
         Runtime.getRuntime().halt(code);
     }
 
-    private static String reason(Throwable error) {
+    /**
+     * The site's settings, but where a DataNode dies while a block is written to it: another takes its place at once,
+     * however few replicas there are to be. HDFS's default leaves a block of two replicas with one, whose copy it then sends
+     * to the dead node until that is known to be dead, for ten minutes.
+     */
+    static Configuration settings() {
+        Configuration settings = new Configuration();
+        settings.set(ReplaceDatanodeOnFailure.POLICY_KEY, "ALWAYS");
+        settings.setBoolean(ReplaceDatanodeOnFailure.BEST_EFFORT_KEY, true);
+        return settings;
+    }
+
+    /** Why a command failed, and what to do where that is HDFS's fault and the command a part of a load. */
+    static String reason(String command, Throwable error) {
         String message = error.getMessage() == null ? error.getClass().getName() : error.getMessage();
-        return message.lines().findFirst().orElse(message);
+        String first = message.lines().findFirst().orElse(message);
+        return error instanceof IOException && OF_LOADS.contains(command)
+                ? first + "; files that stand in their places are whole, and the same command goes on with the others"
+                : first;
     }
 
     private void run(String command, Path path, java.util.List<String> arguments) throws IOException {
@@ -82,20 +101,13 @@ public final class Kat {
                 probe(path, arguments);
                 break;
             case "put":
-                put(path, in);
+                put(path, Short.parseShort(arguments.get(0)), in);
                 break;
             case "cat":
                 cat(path);
                 break;
             case "write":
-                new PlacedWriter(
-                                files,
-                                path,
-                                Short.parseShort(arguments.get(0)),
-                                new Buckets(arguments.get(1)),
-                                1000 * Long.parseLong(arguments.get(2)),
-                                addresses())
-                        .take(new DataInputStream(in), say);
+                write(path, arguments, in);
                 break;
             case "read":
                 read(path);
@@ -106,6 +118,37 @@ public final class Kat {
             default:
                 throw new IllegalArgumentException(command + " is no command");
         }
+    }
+
+    private void write(Path folder, java.util.List<String> arguments, InputStream in) throws IOException {
+        short replicas = Short.parseShort(arguments.get(0));
+        long patienceMs = 1000 * Long.parseLong(arguments.get(2));
+        Buckets judge = new Buckets(arguments.get(1));
+        try {
+            new PlacedWriter(files, folder, replicas, judge, patienceMs, addresses())
+                    .take(new DataInputStream(in), say);
+        } catch (IOException error) {
+            throw new IOException(reason("", error) + withoutRoom(live(), files.getDefaultBlockSize(folder)), error);
+        }
+    }
+
+    /** DataNodes that live, or none if HDFS does not answer. */
+    private DatanodeInfo[] live() {
+        try {
+            return hdfs().getDataNodeStats(DatanodeReportType.LIVE);
+        } catch (IOException error) {
+            return new DatanodeInfo[0];
+        }
+    }
+
+    /** Which nodes have no room, in words: HDFS's own may be that all datanodes are bad. */
+    static String withoutRoom(DatanodeInfo[] nodes, long block) {
+        String full = Arrays.stream(nodes)
+                .filter(node -> node.getRemaining() < block)
+                .map(DatanodeInfo::getHostName)
+                .sorted()
+                .collect(Collectors.joining(", "));
+        return full.isEmpty() ? "" : "; without room for a block of " + block + " bytes: " + full;
     }
 
     /** The cluster's DataNodes, and what a folder holds: files with the hosts of their blocks, and what stands aside. */
@@ -171,10 +214,11 @@ public final class Kat {
         files.delete(aside, true);
     }
 
-    /** Standard input as a file, which is there as a whole or not at all. */
-    private void put(Path path, InputStream in) throws IOException {
+    /** What is read as a file, which is there as a whole or not at all, with as many replicas as the layout at least. */
+    void put(Path path, short replicas, InputStream in) throws IOException {
         Path partial = path.suffix(".partial");
-        try (OutputStream out = files.create(partial, true)) {
+        short copies = (short) Math.max(replicas, files.getDefaultReplication(path));
+        try (OutputStream out = files.create(partial, true, BUFFER, copies, files.getDefaultBlockSize(path))) {
             in.transferTo(out);
         }
         files.delete(path, false);

@@ -8,6 +8,7 @@ import java.io.OutputStream;
 import java.io.PrintStream;
 import java.net.InetSocketAddress;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
@@ -91,14 +92,9 @@ final class PlacedWriter {
             for (Open file : open.values()) {
                 file.out.close();
             }
-            for (Open file : open.values()) {
-                say.println(commit(file));
-            }
-            open.clear();
+            commit(say);
         } finally {
-            for (Open file : open.values()) {
-                discard(file);
-            }
+            discard();
         }
     }
 
@@ -155,9 +151,52 @@ final class PlacedWriter {
         return bytes;
     }
 
-    private String commit(Open file) throws IOException {
-        FileStatus status = files.getFileStatus(file.partial);
-        BlockLocation[] blocks = settled(status);
+    /** Moves files to their places as their blocks get all replicas. Those that have not got them in time are named. */
+    private void commit(PrintStream say) throws IOException {
+        long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(patienceMs);
+        while (true) {
+            String lacking = "";
+            for (Open file : List.copyOf(open.values())) {
+                FileStatus status = files.getFileStatus(file.partial);
+                BlockLocation[] blocks = files.getFileBlockLocations(status, 0, status.getLen());
+                if (least(blocks) >= replicas) {
+                    say.println(move(file, status, blocks));
+                    open.values().remove(file);
+                } else {
+                    lacking = file.name + " has one with " + least(blocks);
+                }
+            }
+            if (open.isEmpty()) {
+                return;
+            }
+            if (System.nanoTime() > end) {
+                throw new IOException(open.size() + " files are not moved to their places: after "
+                        + TimeUnit.MILLISECONDS.toSeconds(patienceMs) + " s blocks lack replicas, as " + lacking
+                        + " of "
+                        + replicas);
+            }
+            pause();
+        }
+    }
+
+    private int least(BlockLocation[] blocks) throws IOException {
+        int least = replicas;
+        for (BlockLocation block : blocks) {
+            least = Math.min(least, block.getHosts().length);
+        }
+        return least;
+    }
+
+    private static void pause() throws IOException {
+        try {
+            Thread.sleep(200);
+        } catch (InterruptedException error) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted", error);
+        }
+    }
+
+    private String move(Open file, FileStatus status, BlockLocation[] blocks) throws IOException {
         Path place = new Path(folder, file.name);
         if (!files.rename(file.partial, place)) {
             throw new IOException(place + " is there already");
@@ -183,42 +222,17 @@ final class PlacedWriter {
         }
     }
 
-    /** The file's blocks, once each has all replicas. */
-    private BlockLocation[] settled(FileStatus status) throws IOException {
-        long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(patienceMs);
-        while (true) {
-            BlockLocation[] blocks = files.getFileBlockLocations(status, 0, status.getLen());
-            int least = replicas;
-            for (BlockLocation block : blocks) {
-                least = Math.min(least, block.getHosts().length);
-            }
-            if (least >= replicas || !(files instanceof DistributedFileSystem)) {
-                return blocks;
-            }
-            if (System.nanoTime() > end) {
-                throw new IOException(status.getPath() + " has a block with " + least + " of " + replicas
-                        + " replicas after " + TimeUnit.MILLISECONDS.toSeconds(patienceMs)
-                        + " s: it is not moved to its place");
-            }
-            try {
-                Thread.sleep(200);
-            } catch (InterruptedException error) {
-                Thread.currentThread().interrupt();
-                throw new IOException("interrupted", error);
-            }
-        }
-    }
-
-    private void discard(Open file) {
+    /**
+     * Removes what was begun. The streams are left to the end of the process: closing them takes HDFS's word for each. Where
+     * it does not answer the rest is left, too, for the next try writes over it: each call waits as long as the first.
+     */
+    private void discard() {
         try {
-            file.out.close();
+            for (Open file : open.values()) {
+                files.delete(file.partial, false);
+            }
         } catch (IOException error) {
-            // What is not whole is removed, or written over by the next try.
-        }
-        try {
-            files.delete(file.partial, false);
-        } catch (IOException error) {
-            // As above.
+            // What has failed before this is told.
         }
     }
 }
