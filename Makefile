@@ -69,6 +69,7 @@ study: build ## the long comparisons: studies in full, recorded and real Hadoop 
 	$(TRUNKLINE) study all
 	scripts/study
 	scripts/study-hadoop
+	scripts/study-placement
 	$(TRUNKLINE) bench incast-short-2000-100s
 
 report: ## build the page that the program embeds
