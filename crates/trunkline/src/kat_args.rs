@@ -41,6 +41,15 @@ was interrupted: files that stand in the folder are whole.")]
 
 Of MapReduce's layouts Hadoop's own HashPartitioner is asked, too. What is wrong ends with exit code 3.")]
     Verify(Box<KatVerify>),
+    /// Bring blocks of files that were loaded back to their nodes, after a node was dead or full
+    #[command(after_help = "Example:
+  trunkline kat redistribute plan.json /data/visits --limit 200Mbit/s
+
+A file with a block elsewhere is written anew, and takes its place once its blocks have all replicas.
+The same command goes on where it was interrupted. A job that reads the file meanwhile reads it again.
+For other nodes than the plan's: plan with --previous, and load hdfs:FOLDER into a new folder. What
+still stands elsewhere ends with exit code 3.")]
+    Redistribute(Box<KatRedistribute>),
 }
 
 /// Which cluster, and how a client of it is started.
@@ -95,6 +104,27 @@ pub struct KatVerify {
     pub folder: String,
     #[command(flatten)]
     pub cluster: ClusterArgs,
+    /// Show no progress
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct KatRedistribute {
+    /// The plan by which the files were loaded
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub plan: PathBuf,
+    /// Their folder in HDFS
+    #[arg(value_name = "FOLDER")]
+    pub folder: String,
+    #[command(flatten)]
+    pub cluster: ClusterArgs,
+    /// The most bits a second that are written anew
+    #[arg(long, value_name = "RATE", value_parser = rate)]
+    pub limit: Option<BitRate>,
+    /// How many seconds a file's blocks have to get all their replicas
+    #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = whole::<u32>(1..=86_400))]
+    pub patience: u32,
     /// Show no progress
     #[arg(long, short)]
     pub quiet: bool,

@@ -59,6 +59,13 @@ pub struct Stored {
     pub blocks: Vec<Vec<String>>,
 }
 
+impl Stored {
+    /// How many blocks have a replica outside a group of nodes.
+    pub fn elsewhere(&self, nodes: &[&str]) -> usize {
+        self.blocks.iter().filter(|hosts| hosts.iter().any(|host| !nodes.contains(&host.as_str()))).count()
+    }
+}
+
 impl Cluster {
     /// As the command line says.
     pub fn open(args: &ClusterArgs) -> Result<Self, Failure> {
@@ -175,6 +182,12 @@ impl Call {
     /// Writes to it.
     pub fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.input.as_mut().map_or_else(|| Err(io::ErrorKind::BrokenPipe.into()), |input| input.write_all(bytes))
+    }
+
+    /// Writes to it, and no part of that stays here.
+    pub fn send_now(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.send(bytes)?;
+        self.input.as_mut().map_or(Ok(()), BufWriter::flush)
     }
 
     /// What it writes.

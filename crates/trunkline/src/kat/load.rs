@@ -94,7 +94,7 @@ pub fn load_into(placed: &Placed, cluster: &Cluster, wanted: &Wanted<'_>) -> Res
     if look.loaded.is_some() {
         return Ok(None);
     }
-    probe(placed, cluster, wanted)?;
+    probe(placed, cluster, wanted.to, wanted.quiet)?;
     let replicas = placed.plan.replicas();
     if is_new {
         cluster.put(&format!("{}/_trunkline/manifest", wanted.to), replicas, &manifest.to_string())?;
@@ -153,20 +153,20 @@ fn fits(look: &Look, manifest: &Value, placed: &Placed, folder: &str) -> Result<
 
 /// An error if the NameNode puts files elsewhere than their names say. Nodes that take no blocks, though others do, are
 /// told: they may be full, or dead and not yet known to be.
-fn probe(placed: &Placed, cluster: &Cluster, wanted: &Wanted<'_>) -> Result<(), Failure> {
+pub fn probe(placed: &Placed, cluster: &Cluster, folder: &str, quiet: bool) -> Result<(), Failure> {
     let nodes: Vec<&str> = placed.plan.nodes().iter().take(PROBED).map(|node| node.name.as_str()).collect();
     if nodes.len() < 2 {
         return Ok(());
     }
     let times = if nodes.len() == 2 { PROBES_OF_TWO } else { PROBES };
-    let mut arguments = vec!["probe", wanted.to];
+    let mut arguments = vec!["probe", folder];
     (0..times).for_each(|_| arguments.extend(&nodes));
     let found = cluster.ask(&arguments)?;
     let wrong =
         |node: &str| found.iter().any(|line| line.get(1).is_some_and(|of| of == node) && line.get(1) != line.get(2));
     let wrong: Vec<&str> = nodes.iter().copied().filter(|node| wrong(node)).collect();
     if 2 * wrong.len() <= nodes.len() {
-        if !wrong.is_empty() && !wanted.quiet {
+        if !wrong.is_empty() && !quiet {
             eprintln!("{} take no blocks now: their files will stand elsewhere in part", few(&wrong));
         }
         return Ok(());
@@ -383,7 +383,7 @@ fn text(loaded: &Loaded, wanted: &Wanted<'_>) -> String {
         let _ = writeln!(text, "{} records have no key, and stand in all buckets", loaded.keyless);
     }
     if elsewhere > 0 {
-        text.push_str("the others' nodes had no room, or were not there; `kat verify` names their files\n");
+        text.push_str("the others' nodes had no room, or were not there: `kat verify` names their files, `kat redistribute` brings them back\n");
     }
     text
 }

@@ -5,6 +5,7 @@ mod history;
 mod import_cost;
 mod load;
 mod placed;
+mod redistribute;
 mod report;
 mod verify;
 
@@ -35,6 +36,7 @@ pub fn kat(command: &Kat) -> Result<(), Failure> {
         Kat::Plan(args) => history::plan(args),
         Kat::Load(args) => load::load(args),
         Kat::Verify(args) => verify::verify(args),
+        Kat::Redistribute(args) => redistribute::redistribute(args),
     }
 }
 

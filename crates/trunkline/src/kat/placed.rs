@@ -83,6 +83,12 @@ impl Placed {
         }
     }
 
+    /// The names of the nodes that a part's replicas are to stand on.
+    pub fn nodes_of(&self, place: usize) -> Vec<&str> {
+        let group = self.plan.parts()[place].group.iter();
+        group.map(|node| self.plan.nodes()[*node as usize].name.as_str()).collect()
+    }
+
     /// Hands out what is to be written of a record: the place of its part, its key, and its bytes. A record without a
     /// key goes to the bucket of that number, modulo theirs, since it must stand somewhere. Records come from the first
     /// on, in their order: that decides which part of a split key has which of its records.

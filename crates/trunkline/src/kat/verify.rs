@@ -50,17 +50,11 @@ pub fn verify(args: &KatVerify) -> Result<(), Failure> {
 /// Looks at all that was loaded into a folder.
 pub fn verify_folder(placed: &Placed, cluster: &Cluster, folder: &str, quiet: bool) -> Result<Verdict, Failure> {
     let look = cluster.look(folder)?;
-    let read = |text: &Option<String>| text.as_ref().and_then(|text| serde_json::from_str::<Value>(text).ok());
-    let Some(manifest) = read(&look.manifest) else {
-        return Err(Failure::Input(format!("{folder} holds nothing that `kat load` has loaded")));
-    };
-    if !placed.is_of(&manifest) {
-        return Err(Failure::Input(format!("{folder} was loaded by another plan")));
-    }
+    of_plan(placed, &look, folder)?;
     let mut verdict = Verdict { files: look.files.len() as u64, ..Verdict::default() };
     blocks(placed, &look, &mut verdict);
     records(placed, cluster, folder, &look, &mut verdict, quiet)?;
-    match read(&look.loaded).and_then(|loaded| loaded["stored"].as_u64()) {
+    match read(look.loaded.as_ref()).and_then(|loaded| loaded["stored"].as_u64()) {
         None => verdict.wrong.push("the load has not come to its end: the same `kat load` goes on with it".to_owned()),
         Some(stored) if stored != verdict.records => {
             verdict.wrong.push(format!("{} records stand there, and {stored} were loaded", verdict.records));
@@ -68,6 +62,18 @@ pub fn verify_folder(placed: &Placed, cluster: &Cluster, folder: &str, quiet: bo
         Some(_) => {}
     }
     Ok(verdict)
+}
+
+/// An error if the plan is not that by which a folder was loaded.
+pub fn of_plan(placed: &Placed, look: &Look, folder: &str) -> Result<(), Failure> {
+    let Some(manifest) = read(look.manifest.as_ref()) else {
+        return Err(Failure::Input(format!("{folder} holds nothing that `kat load` has loaded")));
+    };
+    if placed.is_of(&manifest) { Ok(()) } else { Err(Failure::Input(format!("{folder} was loaded by another plan"))) }
+}
+
+fn read(text: Option<&String>) -> Option<Value> {
+    serde_json::from_str(text?).ok()
 }
 
 /// Files that the plan does not have, blocks elsewhere than on their nodes, blocks with too few replicas.
@@ -81,9 +87,8 @@ fn blocks(placed: &Placed, look: &Look, verdict: &mut Verdict) {
             strange.push(name.as_str());
             continue;
         };
-        let group = &placed.plan.parts()[*place].group;
-        let nodes: Vec<&str> = group.iter().map(|node| placed.plan.nodes()[*node as usize].name.as_str()).collect();
-        let away = file.blocks.iter().filter(|hosts| hosts.iter().any(|host| !nodes.contains(&host.as_str()))).count();
+        let nodes = placed.nodes_of(*place);
+        let away = file.elsewhere(&nodes);
         let lacking = file.blocks.iter().filter(|hosts| hosts.len() < nodes.len()).count();
         if away > 0 {
             elsewhere.push(name.as_str());

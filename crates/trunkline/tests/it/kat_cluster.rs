@@ -238,6 +238,52 @@ fn the_manifest_is_written_with_the_layouts_replicas() {
     assert_eq!(puts, "/data/x/_trunkline/manifest 2\n/data/x/_trunkline/loaded 2\n");
 }
 
+/// Of two files one has a block elsewhere: it alone is written anew. Whether it came to stand better is for the client to
+/// say.
+#[test]
+fn files_with_blocks_elsewhere_are_written_anew() {
+    let scratch = Scratch::new("redistribute", &["--replicas", "1"]);
+    let text = fs::read(scratch.0.join("plan.json")).expect("a plan");
+    let plan: serde_json::Value = serde_json::from_slice(&text).expect("JSON");
+    let node = |bucket: usize| ["a", "b"][plan["buckets"][bucket]["nodes"][0].as_u64().expect("a node") as usize];
+    let names = [0, 2].map(|bucket| format!("bucket-{bucket:05}-of-00003@{}", node(bucket)));
+    let digest = blake3::hash(&text).to_hex();
+    let redistribute = |hosts: [&str; 2], client: &str| {
+        let mut look = NODES.trim_end_matches(";;").to_owned();
+        for (name, host) in names.iter().zip(hosts) {
+            let _ = write!(look, "; printf 'file\\t{name}\\t5\\t1\\t{host}\\n'");
+        }
+        let _ = write!(look, "; printf 'manifest\\t{{\"plan\":\"{digest}\"}}\\n' ;;");
+        let probe = "probe) shift 3; for node; do printf 'probe\\t%s\\t%s\\n' $node $node; done ;;";
+        scratch.cluster(&format!("{look} {probe} redistribute) echo $* >> asked; {client} ;; esac"));
+        let args = ["redistribute", "plan.json", "/data/x", "--hadoop", "./hadoop", "--limit", "8 Mbit/s"];
+        let output = scratch.kat(&[&args[..], &["--patience", "7"]].concat());
+        (output.status.code(), said(&output))
+    };
+    let answers = |after: u32| {
+        format!(
+            "while read name; do echo $name >> asked; printf 'bytes\\t5\\nfile\\t%s\\t2\\t2\\t{after}\\n' $name; done"
+        )
+    };
+    let (code, said) = redistribute([node(0), "c"], &answers(0));
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("1 of 1 files with blocks elsewhere were written anew, 5 B; 2 blocks are back"), "{said}");
+    // The class, the command, the folder, replicas, seconds of patience, bytes a second.
+    let asked = fs::read_to_string(scratch.0.join("asked")).expect("it was asked");
+    assert_eq!(asked, format!("trunkline.hadoop.Kat redistribute /data/x 1 7 1000000\n{}\n", names[1]));
+
+    let (code, said) = redistribute(["c", "c"], &answers(1));
+    assert_eq!(code, Some(3), "{said}");
+    assert!(said.contains("2 blocks are back") && said.contains("2 blocks still have replicas elsewhere"), "{said}");
+    assert!(names.iter().all(|name| said.contains(name.as_str())), "{said}");
+    let (code, said) = redistribute([node(0), node(2)], "false");
+    assert_eq!((code, said.trim_end()), (Some(0), "/data/x: each block stands on the plan's nodes already"));
+    let (code, said) = redistribute(["c", "c"], "read name; echo 'kat: Connection refused' >&2; exit 1");
+    assert_eq!((code, said.trim_end()), (Some(3), "failed: Connection refused"));
+    let (code, said) = redistribute(["c", "c"], "true");
+    assert!(code == Some(3) && said.contains("without a word on 2 of 2 files"), "{code:?} {said}");
+}
+
 #[test]
 fn what_cannot_be_loaded_is_refused_before_a_cluster_is_asked() {
     let scratch = Scratch::new("input", &["--replicas", "1", "--layout", "split", "--value", "4"]);

@@ -2,11 +2,13 @@ package trunkline.hadoop;
 
 import java.io.BufferedInputStream;
 import java.io.BufferedOutputStream;
+import java.io.BufferedReader;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.InputStreamReader;
 import java.io.OutputStream;
 import java.io.PrintStream;
 import java.net.InetSocketAddress;
@@ -36,7 +38,7 @@ import org.apache.hadoop.io.IOUtils;
  */
 public final class Kat {
     private static final int BUFFER = 1 << 16;
-    private static final Set<String> OF_LOADS = Set.of("probe", "put", "cat", "write");
+    private static final Set<String> OF_LOADS = Set.of("probe", "put", "cat", "write", "redistribute");
 
     private final FileSystem files;
     private final PrintStream say;
@@ -109,6 +111,9 @@ public final class Kat {
             case "write":
                 write(path, arguments, in);
                 break;
+            case "redistribute":
+                redistribute(path, arguments, in);
+                break;
             case "read":
                 read(path);
                 break;
@@ -128,8 +133,24 @@ public final class Kat {
             new PlacedWriter(files, folder, replicas, judge, patienceMs, addresses())
                     .take(new DataInputStream(in), say);
         } catch (IOException error) {
-            throw new IOException(reason("", error) + withoutRoom(live(), files.getDefaultBlockSize(folder)), error);
+            throw withNodes(error, folder);
         }
+    }
+
+    private void redistribute(Path folder, java.util.List<String> arguments, InputStream in) throws IOException {
+        PlacedReplicas replicas = new PlacedReplicas(files, Short.parseShort(arguments.get(0)), addresses());
+        long patienceMs = 1000 * Long.parseLong(arguments.get(1));
+        long bytesPerSecond = Long.parseLong(arguments.get(2));
+        try {
+            new Redistribution(files, files.getConf(), folder, replicas, patienceMs, bytesPerSecond)
+                    .take(new BufferedReader(new InputStreamReader(in, StandardCharsets.UTF_8)), say);
+        } catch (IOException error) {
+            throw withNodes(error, folder);
+        }
+    }
+
+    private IOException withNodes(IOException error, Path folder) {
+        return new IOException(reason("", error) + withoutRoom(live(), files.getDefaultBlockSize(folder)), error);
     }
 
     /** DataNodes that live, or none if HDFS does not answer. */

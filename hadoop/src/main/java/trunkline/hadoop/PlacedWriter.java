@@ -7,7 +7,6 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.io.PrintStream;
 import java.net.InetSocketAddress;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -16,7 +15,6 @@ import org.apache.hadoop.fs.BlockLocation;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
-import org.apache.hadoop.hdfs.DistributedFileSystem;
 
 /**
  * Writes placed files from a stream of frames. They are written beside their place and moved there once each block has all
@@ -38,7 +36,7 @@ final class PlacedWriter {
     private final short replicas;
     private final Buckets judge;
     private final long patienceMs;
-    private final Map<String, InetSocketAddress> nodes;
+    private final PlacedReplicas placed;
     private final Map<Integer, Open> open = new TreeMap<>();
 
     PlacedWriter(
@@ -53,21 +51,21 @@ final class PlacedWriter {
         this.replicas = replicas;
         this.judge = judge;
         this.patienceMs = patienceMs;
-        this.nodes = nodes;
+        this.placed = new PlacedReplicas(files, replicas, nodes);
     }
 
     private static final class Open {
-        final PlacedFile file;
         final String name;
+        final PlacedFile file;
         final int bucket;
         final int buckets;
         final Path partial;
         final OutputStream out;
         long records;
 
-        Open(String name, int bucket, int buckets, Path partial, OutputStream out) {
-            this.file = PlacedFile.of(name).orElseThrow(() -> new IllegalArgumentException(name + " places nothing"));
+        Open(String name, PlacedFile file, int bucket, int buckets, Path partial, OutputStream out) {
             this.name = name;
+            this.file = file;
             this.bucket = bucket;
             this.buckets = buckets;
             this.partial = partial;
@@ -101,29 +99,10 @@ final class PlacedWriter {
     private void begin(DataInputStream in) throws IOException {
         int number = in.readInt();
         String name = in.readUTF();
+        PlacedFile file = PlacedFile.of(name).orElseThrow(() -> new IllegalArgumentException(name + " places nothing"));
         Path partial = new Path(new Path(folder, ASIDE + "/partial"), name);
-        OutputStream out = new BufferedOutputStream(create(partial, name), BUFFER);
-        open.put(number, new Open(name, in.readInt(), in.readInt(), partial, out));
-    }
-
-    /** DataNodes keep a block from the balancer where its writer asked for them by name. */
-    private OutputStream create(Path path, String name) throws IOException {
-        if (!(files instanceof DistributedFileSystem)) {
-            return files.create(path, true, BUFFER, replicas, files.getDefaultBlockSize(path));
-        }
-        InetSocketAddress[] group = PlacedFile.of(name)
-                .map(file -> file.nodes().stream().map(nodes::get).toArray(InetSocketAddress[]::new))
-                .orElseThrow(() -> new IllegalArgumentException(name + " places nothing"));
-        if (Arrays.asList(group).contains(null)) {
-            throw new IOException(name + " names a node that is no DataNode here");
-        }
-        return ((DistributedFileSystem) files)
-                .createFile(path)
-                .recursive()
-                .overwrite(true)
-                .replication(replicas)
-                .favoredNodes(group)
-                .build();
+        OutputStream out = new BufferedOutputStream(placed.create(partial, file), BUFFER);
+        open.put(number, new Open(name, file, in.readInt(), in.readInt(), partial, out));
     }
 
     private void record(DataInputStream in) throws IOException {
@@ -159,11 +138,11 @@ final class PlacedWriter {
             for (Open file : List.copyOf(open.values())) {
                 FileStatus status = files.getFileStatus(file.partial);
                 BlockLocation[] blocks = files.getFileBlockLocations(status, 0, status.getLen());
-                if (least(blocks) >= replicas) {
+                if (placed.areThere(blocks)) {
                     say.println(move(file, status, blocks));
                     open.values().remove(file);
                 } else {
-                    lacking = file.name + " has one with " + least(blocks);
+                    lacking = file.name + " has one with " + placed.least(blocks);
                 }
             }
             if (open.isEmpty()) {
@@ -175,24 +154,7 @@ final class PlacedWriter {
                         + " of "
                         + replicas);
             }
-            pause();
-        }
-    }
-
-    private int least(BlockLocation[] blocks) throws IOException {
-        int least = replicas;
-        for (BlockLocation block : blocks) {
-            least = Math.min(least, block.getHosts().length);
-        }
-        return least;
-    }
-
-    private static void pause() throws IOException {
-        try {
-            Thread.sleep(200);
-        } catch (InterruptedException error) {
-            Thread.currentThread().interrupt();
-            throw new IOException("interrupted", error);
+            PlacedReplicas.pause();
         }
     }
 
@@ -201,9 +163,7 @@ final class PlacedWriter {
         if (!files.rename(file.partial, place)) {
             throw new IOException(place + " is there already");
         }
-        long elsewhere = Arrays.stream(blocks)
-                .filter(block -> !isWithin(block, file.file))
-                .count();
+        long elsewhere = PlacedReplicas.elsewhere(blocks, file.file);
         return String.join(
                 "\t",
                 "file",
@@ -212,14 +172,6 @@ final class PlacedWriter {
                 Long.toString(status.getLen()),
                 Integer.toString(blocks.length),
                 Long.toString(elsewhere));
-    }
-
-    private static boolean isWithin(BlockLocation block, PlacedFile file) {
-        try {
-            return file.nodes().containsAll(Arrays.asList(block.getHosts()));
-        } catch (IOException error) {
-            return false;
-        }
     }
 
     /**
