@@ -32,8 +32,8 @@ A key is found by: first-tab (the text before the first tab; the default), colum
   trunkline kat load plan.json hdfs:/raw/visits --to /data/visits --limit 200Mbit/s
   trunkline kat load plan.json words.txt --to /data/words --testbed hadoop
 
-The NameNode needs the policy of trunkline-hadoop.jar (guide: placement on a cluster). The same command goes on where it
-was interrupted: files that stand in the folder are whole.")]
+The NameNode needs the policy of trunkline-hadoop.jar (guide: placement on a cluster). The same command goes on where \
+                  it was interrupted: files that stand in the folder are whole.")]
     Load(Box<KatLoad>),
     /// Check files that were loaded: each record is in its key's bucket, each block on its nodes
     #[command(after_help = "Example:
@@ -45,10 +45,10 @@ Of MapReduce's layouts Hadoop's own HashPartitioner is asked, too. What is wrong
     #[command(after_help = "Example:
   trunkline kat redistribute plan.json /data/visits --limit 200Mbit/s
 
-A file with a block elsewhere is written anew, and takes its place once its blocks have all replicas.
-The same command goes on where it was interrupted. A job that reads the file meanwhile reads it again.
-For other nodes than the plan's: plan with --previous, and load hdfs:FOLDER into a new folder. What
-still stands elsewhere ends with exit code 3.")]
+A file with a block elsewhere is written anew, and takes its place once its blocks have all replicas. The same command \
+                  goes on where it was interrupted. A job that reads the file meanwhile reads it again. For other nodes \
+                  than the plan's, plan with --previous and load hdfs:FOLDER into a new folder. What still stands \
+                  elsewhere ends with exit code 3.")]
     Redistribute(Box<KatRedistribute>),
 }
 

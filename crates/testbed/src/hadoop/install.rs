@@ -75,7 +75,7 @@ macro_rules! source {
 /// The class that is compiled here, and its jar.
 const WORD_COUNT_CLASS: &str = "WordCount";
 /// The sources of `hadoop/`, which Maven builds for clusters elsewhere.
-const PLACEMENT: [(&str, &str); 12] = [
+const PLACEMENT: [(&str, &str); 14] = [
     source!("org/apache/hadoop/hdfs/server/blockmanagement/KeyAwareBlockPlacementPolicy.java"),
     source!("org/apache/hadoop/hdfs/server/blockmanagement/StrayReplicas.java"),
     source!("org/apache/hadoop/mapreduce/v2/app/LocalityAppMaster.java"),
@@ -86,7 +86,9 @@ const PLACEMENT: [(&str, &str); 12] = [
     source!("trunkline/hadoop/Kat.java"),
     source!("trunkline/hadoop/PlacedFile.java"),
     source!("trunkline/hadoop/PlacedTextInputFormat.java"),
+    source!("trunkline/hadoop/PlacedReplicas.java"),
     source!("trunkline/hadoop/PlacedWriter.java"),
+    source!("trunkline/hadoop/Redistribution.java"),
     source!("trunkline/hadoop/Waiting.java"),
 ];
 /// The jar of our own jobs, among the others.
