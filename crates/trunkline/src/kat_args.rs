@@ -40,7 +40,7 @@ The NameNode needs the policy of trunkline-hadoop.jar (guide: placement on a clu
   trunkline kat verify plan.json /data/visits
 
 Of MapReduce's layouts Hadoop's own HashPartitioner is asked, too. What is wrong ends with exit code 3.")]
-    Verify(Box<KatVerify>),
+    Verify(Box<KatFolder>),
     /// Bring blocks of files that were loaded back to their nodes, after a node was dead or full
     #[command(after_help = "Example:
   trunkline kat redistribute plan.json /data/visits --limit 200Mbit/s
@@ -94,8 +94,9 @@ pub struct KatLoad {
     pub quiet: bool,
 }
 
+/// A folder that was loaded.
 #[derive(Debug, clap::Args)]
-pub struct KatVerify {
+pub struct KatFolder {
     /// The plan by which the files were loaded
     #[arg(value_hint = ValueHint::FilePath)]
     pub plan: PathBuf,
@@ -111,23 +112,14 @@ pub struct KatVerify {
 
 #[derive(Debug, clap::Args)]
 pub struct KatRedistribute {
-    /// The plan by which the files were loaded
-    #[arg(value_hint = ValueHint::FilePath)]
-    pub plan: PathBuf,
-    /// Their folder in HDFS
-    #[arg(value_name = "FOLDER")]
-    pub folder: String,
     #[command(flatten)]
-    pub cluster: ClusterArgs,
+    pub loaded: KatFolder,
     /// The most bits a second that are written anew
     #[arg(long, value_name = "RATE", value_parser = rate)]
     pub limit: Option<BitRate>,
     /// How many seconds a file's blocks have to get all their replicas
     #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = whole::<u32>(1..=86_400))]
     pub patience: u32,
-    /// Show no progress
-    #[arg(long, short)]
-    pub quiet: bool,
 }
 
 #[derive(Debug, clap::Args)]

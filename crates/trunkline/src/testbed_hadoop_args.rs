@@ -112,7 +112,7 @@ fn disk(text: &str) -> Result<Bytes, String> {
     if range.contains(&size) {
         return Ok(size);
     }
-    Err(format!("a worker's disk has {SMALLEST_DISK} to {LARGEST_DISK}"))
+    Err(format!("a worker's disk has {} MiB to {} GiB", SMALLEST_DISK.get() >> 20, LARGEST_DISK.get() >> 30))
 }
 
 /// How links are made.

@@ -383,7 +383,10 @@ fn text(loaded: &Loaded, wanted: &Wanted<'_>) -> String {
         let _ = writeln!(text, "{} records have no key, and stand in all buckets", loaded.keyless);
     }
     if elsewhere > 0 {
-        text.push_str("the others' nodes had no room, or were not there: `kat verify` names their files, `kat redistribute` brings them back\n");
+        text.push_str(
+            "the others' nodes had no room, or were not there: `kat verify` names their files, `kat redistribute` brings \
+             them back\n",
+        );
     }
     text
 }

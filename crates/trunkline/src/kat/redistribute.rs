@@ -11,7 +11,7 @@ use super::verify::of_plan;
 use crate::emit;
 use crate::failure::Failure;
 use crate::interrupt::STOP;
-use crate::kat_args::KatRedistribute;
+use crate::kat_args::{KatFolder, KatRedistribute};
 use crate::progress::ByteMeter;
 use std::io::{self, BufRead};
 use units::Bytes;
@@ -33,9 +33,10 @@ struct Done {
 
 /// Runs the command.
 pub fn redistribute(args: &KatRedistribute) -> Result<(), Failure> {
-    let placed = Placed::open(&args.plan)?;
-    let cluster = Cluster::open(&args.cluster)?;
-    let folder = args.folder.trim_end_matches('/');
+    let KatFolder { plan, folder, cluster, quiet } = &args.loaded;
+    let placed = Placed::open(plan)?;
+    let cluster = Cluster::open(cluster)?;
+    let folder = folder.trim_end_matches('/');
     let look = cluster.look(folder)?;
     of_plan(&placed, &look, folder)?;
     let places = placed.by_name();
@@ -47,12 +48,12 @@ pub fn redistribute(args: &KatRedistribute) -> Result<(), Failure> {
         return emit(&format!("{folder}: each block stands on the plan's nodes already\n"));
     }
     placed.check(&look)?;
-    probe(&placed, &cluster, folder, args.quiet)?;
+    probe(&placed, &cluster, folder, *quiet)?;
     let (replicas, patience) = (placed.plan.replicas().to_string(), args.patience.to_string());
     // None is as fast as it goes; below a byte a second there is no rate.
     let limit = args.limit.map_or(0, |limit| (limit.as_bps() / 8).max(1)).to_string();
     let mut call = cluster.call(&["redistribute", folder, &replicas, &patience, &limit])?;
-    let meter = ByteMeter::new(wrong.iter().map(|(_, length)| length).sum(), args.quiet);
+    let meter = ByteMeter::new(wrong.iter().map(|(_, length)| length).sum(), *quiet);
     let mut done = Done::default();
     let went = each(&mut call, &wrong, &meter, &mut done);
     meter.finish();
@@ -75,7 +76,7 @@ pub fn redistribute(args: &KatRedistribute) -> Result<(), Failure> {
     }
     let left: Vec<&str> = done.left.iter().map(String::as_str).collect();
     Err(Failure::RealJob(format!(
-        "{} blocks still have replicas elsewhere than on the plan's nodes, which had no room or took none: {}. The same \
+        "{} blocks still have replicas elsewhere than on the plan's nodes, which had no room or took none in time: {}. The same \
          command goes on with them",
         done.elsewhere,
         few(&left)

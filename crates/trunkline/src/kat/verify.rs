@@ -5,7 +5,7 @@ use super::placed::{Placed, few, shown};
 use crate::emit;
 use crate::failure::Failure;
 use crate::interrupt::STOP;
-use crate::kat_args::KatVerify;
+use crate::kat_args::KatFolder;
 use crate::progress::ByteMeter;
 use placement::{Hint, Keys, Records, TooLong};
 use serde_json::Value;
@@ -28,7 +28,7 @@ pub struct Verdict {
 }
 
 /// Runs the command.
-pub fn verify(args: &KatVerify) -> Result<(), Failure> {
+pub fn verify(args: &KatFolder) -> Result<(), Failure> {
     let placed = Placed::open(&args.plan)?;
     let cluster = Cluster::open(&args.cluster)?;
     let folder = args.folder.trim_end_matches('/');

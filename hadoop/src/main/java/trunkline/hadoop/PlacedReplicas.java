@@ -44,11 +44,6 @@ final class PlacedReplicas {
                 .build();
     }
 
-    /** How many there are to be. */
-    short wanted() {
-        return replicas;
-    }
-
     /** How many replicas the block has that has the fewest, counted up to those that there are to be. */
     int least(BlockLocation[] blocks) throws IOException {
         int least = replicas;

@@ -17,7 +17,7 @@ import org.apache.hadoop.fs.Path;
 /**
  * Brings blocks back to the nodes of their files' names: a file is written anew beside its place, and takes it by one
  * rename once all of its blocks have all replicas. So the file is there at any time, with no fewer replicas than it had,
- * whatever ends whoever writes it. One that came to stand no better stays as it was.
+ * whatever ends whoever writes it. One that came to stand no better, or did not get all replicas, stays as it was.
  */
 final class Redistribution {
     /** So many bytes are copied between two words of progress. */
@@ -79,7 +79,8 @@ final class Redistribution {
         FileStatus made = files.getFileStatus(partial);
         BlockLocation[] blocks = settled(made);
         long after = PlacedReplicas.elsewhere(blocks, file);
-        if (after < before) {
+        boolean isBetter = replicas.areThere(blocks) && after < before;
+        if (isBetter) {
             files.setPermission(partial, old.getPermission());
             names.rename(partial, place, Rename.OVERWRITE);
         } else {
@@ -91,7 +92,7 @@ final class Redistribution {
                 place.getName(),
                 Integer.toString(blocks.length),
                 Long.toString(before),
-                Long.toString(Math.min(before, after)));
+                Long.toString(isBetter ? after : before));
     }
 
     private void copy(FileStatus old, Path partial, PlacedFile file, PrintStream say) throws IOException {
@@ -127,21 +128,15 @@ final class Redistribution {
         }
     }
 
-    /** The blocks once all have all replicas. */
+    /** The blocks once all have all replicas, or when there was time enough for it. */
     private BlockLocation[] settled(FileStatus file) throws IOException {
         long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(patienceMs);
-        while (true) {
-            BlockLocation[] blocks = blocks(file);
-            if (replicas.areThere(blocks)) {
-                return blocks;
-            }
-            if (System.nanoTime() > end) {
-                throw new IOException(file.getPath().getName() + " stays as it was: written anew it has a block with "
-                        + replicas.least(blocks) + " of " + replicas.wanted() + " replicas after "
-                        + TimeUnit.MILLISECONDS.toSeconds(patienceMs) + " s");
-            }
+        BlockLocation[] blocks = blocks(file);
+        while (!replicas.areThere(blocks) && System.nanoTime() < end) {
             PlacedReplicas.pause();
+            blocks = blocks(file);
         }
+        return blocks;
     }
 
     private BlockLocation[] blocks(FileStatus file) throws IOException {
