@@ -55,7 +55,7 @@ fn what_cannot_be_is_refused_before_anything_is_made() {
         (&["up", "absent.toml"], 2, "cannot read absent.toml"),
         (&["up", "--workers", "0"], 2, "it must be a whole number from 1 to"),
         (&["up", "--rate", "10Mbps"], 2, "did you mean `Mbit/s`?"),
-        (&["up", "--disk", "10MB"], 2, "a worker's disk has 268"),
+        (&["up", "--disk", "10MB"], 2, "a worker's disk has 256 MiB to"),
         (&["up", "--links", "veth", "--delay", "5ms"], 2, "leave out --links veth"),
         (&["up", "--name", "../up"], 2, "cannot name a cluster"),
         (&["up", "--workers", "90"], 4, "fewer --workers"),
