@@ -3,6 +3,7 @@
 
 use crate::numbers::{scaled, whole};
 use des::RandomStream;
+use std::sync::Arc;
 use units::Bytes;
 
 /// Bytes that Hadoop's intermediate file format adds to a record: its two lengths (`IFile`, one byte each below 128).
@@ -60,16 +61,16 @@ pub enum Skew {
 }
 
 /// The keys that a combiner folds: so many different ones, the k-th with frequency proportional to 1 / k^s.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Keys {
-    /// Different keys.
-    pub distinct: u64,
-    /// The exponent s; 0 is uniform.
-    pub exponent: f64,
+    distinct: u64,
+    exponent: f64,
+    /// They do not change, and every spill asks for them.
+    groups: Arc<KeyGroups>,
 }
 
 /// A combiner: it leaves one record per different key of what it is given.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Combiner {
     /// The keys.
     pub keys: Keys,
@@ -152,7 +153,6 @@ impl Workload {
     /// The preset of that name.
     pub fn preset(name: &str) -> Option<Self> {
         let base = Self { name: name.to_string(), ..Self::generic() };
-        let words = Keys { distinct: 50_000, exponent: 1.0 };
         let word_costs = Costs { map: 100e-9, sort: 40e-9, spill: 16e-9, merge: 20e-9, fetch: 6e-9, reduce: 24e-9 };
         let file_costs = Costs { sort: 40e-9, ..Costs::NONE };
         Some(match name {
@@ -183,7 +183,7 @@ impl Workload {
                 input_record: 85.6,
                 map_ratio: 1.5604,
                 map_record: 11.136,
-                combiner: Some(Combiner { keys: words, record: 11.5, cpu: 6e-9 }),
+                combiner: Some(Combiner { keys: Keys::new(50_000, 1.0), record: 11.5, cpu: 6e-9 }),
                 reduce_ratio: 0.1065,
                 costs: word_costs,
                 ..base
@@ -200,7 +200,7 @@ impl Workload {
                 input_record: 85.6,
                 map_ratio: 0.2708,
                 map_record: 13.93,
-                combiner: Some(Combiner { keys: Keys { distinct: 6_836, exponent: 1.0 }, record: 14.77, cpu: 6e-9 }),
+                combiner: Some(Combiner { keys: Keys::new(6_836, 1.0), record: 14.77, cpu: 6e-9 }),
                 reduce_ratio: 0.1758,
                 costs: Costs { map: 35e-9, ..word_costs },
                 ..base
@@ -237,7 +237,7 @@ impl Workload {
     /// What the combiner leaves of `data`, and the CPU seconds that it takes; `data` itself and no time without a
     /// combiner.
     pub fn combine(&self, data: Data) -> (Data, f64) {
-        let Some(combiner) = self.combiner else { return (data, 0.0) };
+        let Some(combiner) = &self.combiner else { return (data, 0.0) };
         let records = whole(combiner.keys.expected_distinct(data.records).round()).min(data.records);
         let bytes = Bytes::new(whole((records as f64 * combiner.record).round())).min(data.bytes);
         (Data { bytes, records }, combiner.cpu * data.bytes.get() as f64)
@@ -258,9 +258,9 @@ impl Workload {
 
     /// `different`: how many different keys so many records have that are of the part.
     fn combine_divided(&self, data: Data, part: f64, different: impl Fn(&Combiner, u64) -> f64) -> (Data, f64) {
-        let Some(combiner) = self.combiner.filter(|_| part > 0.0) else { return self.combine(data) };
+        let Some(combiner) = self.combiner.as_ref().filter(|_| part > 0.0) else { return self.combine(data) };
         let of_part = whole((data.records as f64 * part).round()).min(data.records);
-        let keys = different(&combiner, of_part) + combiner.keys.expected_distinct(data.records - of_part);
+        let keys = different(combiner, of_part) + combiner.keys.expected_distinct(data.records - of_part);
         let records = whole(keys.round()).min(data.records);
         let bytes = Bytes::new(whole((records as f64 * combiner.record).round())).min(data.bytes);
         (Data { bytes, records }, combiner.cpu * data.bytes.get() as f64)
@@ -334,65 +334,89 @@ impl std::ops::AddAssign for Data {
     }
 }
 
-/// Keys by how often they come: (how many, the chance that a record has one of them).
+/// Keys by how often they come.
 #[derive(Clone, PartialEq, Default, Debug)]
-pub struct KeyGroups(pub Vec<(f64, f64)>);
+pub struct KeyGroups(Vec<KeyGroup>);
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct KeyGroup {
+    keys: f64,
+    /// The chance that a record has one of them.
+    chance: f64,
+    /// The logarithm of the chance that it does not.
+    missed: f64,
+}
 
 impl KeyGroups {
-    /// The expected number of different keys among `records` drawn independently.
+    /// Of (how many keys, the chance that a record has one of them).
+    pub fn new(groups: impl IntoIterator<Item = (f64, f64)>) -> Self {
+        let group = |(keys, chance): (f64, f64)| KeyGroup { keys, chance, missed: missed(chance) };
+        Self(groups.into_iter().map(group).collect())
+    }
+    /// The expected number of different keys among `records` drawn independently: the sum over the keys of 1 - (1 -
+    /// p)^n.
     pub fn expected_distinct(&self, records: u64) -> f64 {
-        self.0.iter().map(|(keys, chance)| keys * met(*chance, records as f64)).sum()
+        let records = records as f64;
+        self.0.iter().map(|group| group.keys * -libm::expm1(records * group.missed)).sum()
     }
 }
 
 /// The probability that a key that a record has with this chance is among so many records: 1 - (1 - p)^n.
 pub fn met(chance: f64, records: f64) -> f64 {
-    -libm::expm1(records * libm::log1p(-chance.min(1.0 - 1e-12)))
+    -libm::expm1(records * missed(chance))
+}
+
+/// ln(1 - p).
+fn missed(chance: f64) -> f64 {
+    libm::log1p(-chance.min(1.0 - 1e-12))
 }
 
 impl Keys {
-    /// The expected number of different keys among `records` drawn independently: the sum over the keys of 1 - (1 -
-    /// p)^n.
+    /// So many different keys, with the exponent s; 0 is uniform.
+    pub fn new(distinct: u64, exponent: f64) -> Self {
+        let weights = || bins(distinct).map(|(k, width)| (width, libm::pow(k, -exponent)));
+        let norm: f64 = weights().map(|(width, weight)| width * weight).sum();
+        let groups = KeyGroups::new(weights().map(|(width, weight)| (width, weight / norm)));
+        Self { distinct, exponent, groups: Arc::new(groups) }
+    }
+    /// Different keys.
+    pub fn distinct(&self) -> u64 {
+        self.distinct
+    }
+    /// The exponent s.
+    pub fn exponent(&self) -> f64 {
+        self.exponent
+    }
+    /// The expected number of different keys among `records` drawn independently.
     pub fn expected_distinct(&self, records: u64) -> f64 {
-        if self.distinct == 0 || records == 0 {
-            return 0.0;
-        }
-        let norm: f64 = self.bins().map(|(k, width)| width * libm::pow(k, -self.exponent)).sum();
-        let n = records as f64;
-        self.bins().map(|(k, width)| width * met(libm::pow(k, -self.exponent) / norm, n)).sum()
+        self.groups.expected_distinct(records)
     }
     /// The same where the records have the keys of one of `parts` parts only, among which keys are dealt so that the parts
     /// weigh the same: each key is drawn `parts` times as often, or, too heavy for one part, belongs to several.
     pub fn expected_distinct_of_part(&self, records: u64, parts: u32) -> f64 {
-        if self.distinct == 0 || records == 0 {
-            return 0.0;
+        let (parts, n) = (f64::from(parts.max(1)), records as f64);
+        let of_group = |group: &KeyGroup| {
+            // A key that fills more than a part is in as many parts as it fills.
+            let weight = group.chance * parts;
+            let (here, chance) = if weight > 1.0 { (weight, 1.0) } else { (1.0, weight) };
+            group.keys * here / parts * met(chance, n)
+        };
+        self.groups.0.iter().map(of_group).sum()
+    }
+}
+
+/// Ranks in bins of (middle, width): the first 64 one by one, then 5 % wide, so that a million keys cost 300 terms.
+fn bins(distinct: u64) -> impl Iterator<Item = (f64, f64)> {
+    let mut low = 1_u64;
+    std::iter::from_fn(move || {
+        if low > distinct {
+            return None;
         }
-        let parts = f64::from(parts.max(1));
-        let norm: f64 = self.bins().map(|(k, width)| width * libm::pow(k, -self.exponent)).sum();
-        let n = records as f64;
-        self.bins()
-            .map(|(k, width)| {
-                // A key that fills more than a part is in as many parts as it fills.
-                let weight = libm::pow(k, -self.exponent) / norm * parts;
-                let (here, chance) = if weight > 1.0 { (weight, 1.0) } else { (1.0, weight) };
-                width * here / parts * met(chance, n)
-            })
-            .sum()
-    }
-    /// Ranks in bins of (middle, width): the first 64 one by one, then 5 % wide, so that a million keys cost 300 terms.
-    fn bins(&self) -> impl Iterator<Item = (f64, f64)> {
-        let distinct = self.distinct;
-        let mut low = 1_u64;
-        std::iter::from_fn(move || {
-            if low > distinct {
-                return None;
-            }
-            let width = if low <= 64 { 1 } else { (low / 20).min(distinct - low + 1) };
-            let middle = low as f64 + (width - 1) as f64 / 2.0;
-            low += width;
-            Some((middle, width as f64))
-        })
-    }
+        let width = if low <= 64 { 1 } else { (low / 20).min(distinct - low + 1) };
+        let middle = low as f64 + (width - 1) as f64 / 2.0;
+        low += width;
+        Some((middle, width as f64))
+    })
 }
 
 /// How a map output divides over the reducers, exactly: the parts of any number of bytes sum to it.
@@ -461,7 +485,7 @@ mod tests {
 
     #[test]
     fn distinct_of_uniform_keys_is_the_occupancy_formula() {
-        let keys = Keys { distinct: 1_000, exponent: 0.0 };
+        let keys = Keys::new(1_000, 0.0);
         for n in [1, 10, 1_000, 5_000, 100_000] {
             let exact = 1_000.0 * (1.0 - libm::pow(0.999, n as f64));
             assert!((keys.expected_distinct(n) - exact).abs() < 1e-6 * exact, "{n}");
@@ -470,7 +494,7 @@ mod tests {
 
     #[test]
     fn distinct_of_zipf_keys_agrees_with_the_sum_over_every_key() {
-        let keys = Keys { distinct: 50_000, exponent: 1.0 };
+        let keys = Keys::new(50_000, 1.0);
         let norm: f64 = (1..=50_000).map(|k| 1.0 / f64::from(k)).sum();
         for n in [1_000_u64, 594_000, 4_700_000] {
             let exact: f64 = (1..=50_000).map(|k| 1.0 - libm::pow(1.0 - 1.0 / (f64::from(k) * norm), n as f64)).sum();

@@ -117,6 +117,8 @@ pub(crate) struct Job {
     pub committed: bool,
     waiting: WaitingMaps,
     waiting_reduces: VecDeque<u32>,
+    /// By kind of task, the sum of what its tasks want: each heartbeat asks for it.
+    wanted: [u32; 2],
     failures_by_node: BTreeMap<NodeId, u32>,
     blacklist: Vec<NodeId>,
     /// Reports of failed fetches by map attempt.
@@ -206,6 +208,7 @@ impl Job {
             committed: false,
             waiting: WaitingMaps { by_node: vec![Vec::new(); nodes], ..WaitingMaps::default() },
             waiting_reduces: VecDeque::new(),
+            wanted: [0; 2],
             failures_by_node: BTreeMap::new(),
             blacklist: Vec::new(),
             fetch_failures: BTreeMap::new(),
@@ -273,6 +276,7 @@ impl Job {
             state.wanted += 1;
             state.attempts > 0 && !state.speculate
         };
+        self.wanted[kind as usize] += 1;
         match kind {
             TaskKind::Reduce => self.waiting_reduces.push_back(task),
             TaskKind::Map if again => self.waiting.again.push_back(task),
@@ -292,7 +296,18 @@ impl Job {
     }
     /// Attempts asked for and not yet placed.
     pub fn wanted(&self, kind: TaskKind) -> u32 {
-        self.tasks(kind).iter().map(|task| task.wanted).sum()
+        self.wanted[kind as usize]
+    }
+    /// Asks for no more attempts at a task.
+    pub fn want_no_more(&mut self, kind: TaskKind, task: u32) {
+        self.wanted[kind as usize] -= std::mem::take(&mut self.task_mut(kind, task).wanted);
+    }
+    /// Asks for no more attempts at any task.
+    pub fn want_nothing(&mut self) {
+        for task in self.maps.iter_mut().chain(&mut self.reduces) {
+            task.wanted = 0;
+        }
+        self.wanted = [0; 2];
     }
     /// Maps that must run again and go before all others.
     pub fn wants_again(&self) -> bool {
@@ -341,6 +356,7 @@ impl Job {
             })?;
         let locality = self.locality(found, node, nodes);
         self.maps[found as usize].wanted -= 1;
+        self.wanted[TaskKind::Map as usize] -= 1;
         Some((found, locality))
     }
     /// How the output of a map divides over the reducers.
@@ -383,6 +399,7 @@ impl Job {
         let place = place.or_else(|| self.waiting_reduces.iter().position(|reduce| may(*reduce, self)))?;
         let reduce = self.waiting_reduces.remove(place)?;
         self.reduces[reduce as usize].wanted -= 1;
+        self.wanted[TaskKind::Reduce as usize] -= 1;
         Some(reduce)
     }
     /// Takes the next reduce that waits.
@@ -391,6 +408,7 @@ impl Job {
             let state = &mut self.reduces[task as usize];
             if state.wanted > 0 {
                 state.wanted -= 1;
+                self.wanted[TaskKind::Reduce as usize] -= 1;
                 return Some(task);
             }
         }

@@ -257,8 +257,8 @@ impl MapReduce {
         state.running.retain(|&running| running != id);
         let others = std::mem::take(&mut state.running);
         state.done = Some(id);
-        state.wanted = 0;
         state.speculate = false;
+        owner.want_no_more(kind, task);
         match kind {
             TaskKind::Map => {
                 owner.maps_done += 1;
@@ -381,9 +381,7 @@ impl MapReduce {
         job.record.state = state;
         job.record.reason = reason;
         job.record.finish = Some(platform.ctx.now);
-        for task in job.maps.iter_mut().chain(&mut job.reduces) {
-            task.wanted = 0;
-        }
+        job.want_nothing();
         platform.yarn.want_nothing(job.application);
         let running: Vec<AttemptId> = self.running(id).collect();
         for attempt in running {

@@ -32,6 +32,14 @@ pub(crate) fn candidate(
 ) -> Option<u32> {
     let durations = &job.durations[kind as usize];
     let tasks = job.tasks(kind);
+    let least = match generation {
+        Generation::Yarn => YARN_DONE * tasks.len() as f64,
+        Generation::Hadoop1 => 0.0,
+    };
+    // Most offers end here, and do not look at thousands of tasks.
+    if durations.count == 0 || f64::from(durations.count) < least || job.wanted(kind) > 0 {
+        return None;
+    }
     let running: Vec<(u32, &Attempt)> = tasks
         .iter()
         .zip(0..)
@@ -55,8 +63,7 @@ pub(crate) fn candidate(
     match generation {
         Generation::Yarn => {
             let allowed = YARN_LEAST.max(YARN_OF_TOTAL * tasks.len() as f64).max(cap * alive);
-            let few = durations.count == 0 || f64::from(durations.count) < YARN_DONE * tasks.len() as f64;
-            if few || copies >= allowed || job.wanted(kind) > 0 {
+            if copies >= allowed {
                 return None;
             }
             let replacement = now.saturating_add(Time::from_secs_f64(durations.mean()));
@@ -71,7 +78,7 @@ pub(crate) fn candidate(
             )
         }
         Generation::Hadoop1 => {
-            if copies >= (cap * alive).max(1.0) || job.wanted(kind) > 0 {
+            if copies >= (cap * alive).max(1.0) {
                 return None;
             }
             let rate = |attempt: &Attempt| {
@@ -80,9 +87,6 @@ pub(crate) fn candidate(
             };
             let mean = 1.0 / durations.mean().max(1e-9);
             let deviation = mean * durations.deviation() / durations.mean().max(1e-9);
-            if durations.count == 0 {
-                return None;
-            }
             best(
                 running
                     .into_iter()

@@ -67,7 +67,7 @@ pub enum Shape {
 }
 
 /// A combiner that leaves one record per distinct key.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Combiner {
     /// The keys and their frequencies.
     pub keys: Keys,
@@ -213,7 +213,7 @@ pub fn calibrate(job: &JobHistory, hosts: &Hosts, given: &Given) -> Calibration 
         input_record: positive(ratio(input, m("MAP_INPUT_RECORDS"))),
         map_ratio,
         map_record: positive(ratio(m("MAP_OUTPUT_BYTES"), m("MAP_OUTPUT_RECORDS"))),
-        combiner,
+        combiner: fit.combiner,
         shares: if shuffled > 0.0 {
             reduces.iter().map(|a| a.counters.count("REDUCE_SHUFFLE_BYTES") as f64).collect()
         } else {
@@ -299,7 +299,7 @@ fn combiner(job: &JobHistory, maps: &[&Attempt], reduces: &[&Attempt]) -> Option
         return None;
     }
     let leaves = |exponent: f64| -> f64 {
-        let keys = Keys { distinct, exponent };
+        let keys = Keys::new(distinct, exponent);
         maps.iter().map(|a| keys.expected_distinct(a.counters.count("MAP_OUTPUT_RECORDS"))).sum()
     };
     // The more unequal the keys, the fewer of them occur.
@@ -309,7 +309,7 @@ fn combiner(job: &JobHistory, maps: &[&Attempt], reduces: &[&Attempt]) -> Option
         if leaves(middle) > left { low = middle } else { high = middle }
     }
     let record = (sum(reduces, "REDUCE_SHUFFLE_BYTES") - partitions(job)) / left - RECORD_OVERHEAD;
-    Some(Combiner { keys: Keys { distinct, exponent: low }, record: record.max(1.0) })
+    Some(Combiner { keys: Keys::new(distinct, low), record: record.max(1.0) })
 }
 
 // === CPU ===
@@ -603,7 +603,7 @@ impl Fit<'_> {
         let full = self.given.sort_buffer.get() as f64 * self.given.spill_percent;
         let piece = |part: f64| {
             let (records, bytes) = (records * part, bytes * part);
-            let written = match self.combiner {
+            let written = match &self.combiner {
                 Some(c) => c.keys.expected_distinct(records as u64).min(records) * (c.record + RECORD_OVERHEAD),
                 None => bytes + records * RECORD_OVERHEAD,
             };

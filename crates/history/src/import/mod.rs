@@ -429,12 +429,12 @@ fn job_section(name: &str, calibration: &Calibration, block: Bytes, notes: &mut 
     note("map-ratio", "MAP_OUTPUT_BYTES by input");
     job.map_record = c.map_record.map(|r| significant(r.max(1.0)));
     note("map-record", "MAP_OUTPUT_BYTES by MAP_OUTPUT_RECORDS");
-    if let Some(combiner) = c.combiner {
+    if let Some(combiner) = &c.combiner {
         job.combiner = Some(true);
         note("combiner", "COMBINE_INPUT_RECORDS is not zero");
-        job.combine_keys = Some(combiner.keys.distinct);
+        job.combine_keys = Some(combiner.keys.distinct());
         note("combine-keys", "REDUCE_INPUT_GROUPS of all reducers");
-        job.combine_exponent = Some(significant(combiner.keys.exponent));
+        job.combine_exponent = Some(significant(combiner.keys.exponent()));
         note("combine-exponent", "leaves REDUCE_INPUT_RECORDS after combining");
         job.combine_record = Some(significant(combiner.record));
         note("combine-record", "REDUCE_SHUFFLE_BYTES by REDUCE_INPUT_RECORDS, less overheads");

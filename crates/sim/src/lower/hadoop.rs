@@ -442,17 +442,17 @@ fn refine(workload: &mut Workload, job: &Job) {
         workload.output_replication = Some(u16::try_from(replication).unwrap_or(u16::MAX));
     }
     if job.combiner == Some(true) && workload.combiner.is_none() {
-        let keys = Keys { distinct: 50_000, exponent: 1.0 };
+        let keys = Keys::new(50_000, 1.0);
         workload.combiner = Some(Combiner { keys, record: workload.map_record, cpu: 0.0 });
     }
     if job.combiner == Some(false) {
         workload.combiner = None;
     }
     if let Some(combiner) = &mut workload.combiner {
-        let Keys { distinct, exponent } = &mut combiner.keys;
         let law = job.keys.as_ref().and_then(|keys| Some((keys.distinct?, keys.exponent)));
-        *distinct = law.map(|law| law.0).or(job.combine_keys).unwrap_or(*distinct);
-        set(exponent, law.map(|law| law.1).or(job.combine_exponent));
+        let distinct = law.map(|law| law.0).or(job.combine_keys).unwrap_or(combiner.keys.distinct());
+        let exponent = law.map(|law| law.1).or(job.combine_exponent).unwrap_or(combiner.keys.exponent());
+        combiner.keys = Keys::new(distinct, exponent);
         set(&mut combiner.record, job.combine_record);
         cost(&mut combiner.cpu, job.combine_cpu);
     }

@@ -152,8 +152,8 @@ fn crowd_of(plan: &Plan, workload: &Workload, reducers: u32) -> Crowd {
     let sum: f64 = light.iter().sum();
     let spread: Vec<f64> = light.iter().map(|weight| if sum > 0.0 { weight / sum } else { 0.0 }).collect();
     // Which keys they are matters to a combiner alone: as many as it folds, behind those that are split.
-    let keys = workload.combiner.map(|combiner| combiner.keys);
-    let behind = keys.map(|keys| KeyLaw::new(keys.distinct, keys.exponent).behind(plan.split().len() as u64));
+    let keys = workload.combiner.as_ref().map(|combiner| &combiner.keys);
+    let behind = keys.map(|keys| KeyLaw::new(keys.distinct(), keys.exponent()).behind(plan.split().len() as u64));
     let buckets = light.len() as f64;
     let behind = behind.filter(|keys| !keys.is_empty()).unwrap_or_else(|| vec![(buckets, 1.0 / buckets)]);
     let tail = behind.into_iter().map(|(keys, weight)| (keys, weight * sum)).collect();
@@ -337,6 +337,6 @@ impl Standing {
         }
         let here: f64 = self.buckets.iter().map(|(_, spread)| spread).sum();
         let others = crowd.tail.iter().map(|(keys, weight)| (keys * here, weight / input));
-        KeyGroups(groups.into_iter().map(|(_, keys, chance)| (keys, chance)).chain(others).collect())
+        KeyGroups::new(groups.into_iter().map(|(_, keys, chance)| (keys, chance)).chain(others))
     }
 }
