@@ -26,6 +26,7 @@ mod power_daemon;
 pub mod problem;
 mod queue;
 mod run;
+mod scheduling;
 mod spark;
 mod spark_adaptive;
 mod spark_allocation;

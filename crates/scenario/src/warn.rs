@@ -4,8 +4,8 @@ use super::check::Check;
 use super::problem::Problems;
 use super::tree::{Tree, Value};
 use super::{
-    Control, Disk, DiskRole, Fidelity, Generation, Job, JobCodec, MapReduce, Network, Node, Packing, PackingKind,
-    RaidLevel, Recovery, Scenario, Scheduler, Tcp, TopologyKind,
+    Control, Disk, DiskRole, Fidelity, Generation, Job, JobCodec, Network, Node, Packing, PackingKind, RaidLevel,
+    Recovery, Scenario, Tcp, TopologyKind,
 };
 use units::{Quantity, Time};
 
@@ -65,8 +65,7 @@ pub(super) fn warn(scenario: &Scenario, tree: &Tree, warnings: &mut Problems) {
     check.repairs_without_failures();
     check.long_repairs();
     check.late_faults();
-    check.jvm_reuse();
-    check.scheduling();
+    super::scheduling::warn(&mut check);
     check.hardware_of_another_preset();
     for (i, job) in scenario.job.iter().enumerate() {
         let section = format!("job.{i}");
@@ -326,52 +325,6 @@ impl Check<'_> {
         if maps > u64::from(settings.uber.max_maps) && !job.workload.reads_named_files() {
             let message = format!("{maps} maps are more than {}: tasks get containers", settings.uber.max_maps);
             self.says(&at, message, "`mapreduce.uber.max-maps`, or larger blocks");
-        }
-    }
-
-    /// JVMs of several tasks where there are none (`YarnChild` runs one task and exits).
-    fn jvm_reuse(&mut self) {
-        if self.scenario.mapreduce.jvm_tasks != 1 && self.scenario.cluster.generation == Generation::Yarn {
-            let message = "it has no effect: a container's JVM runs one task";
-            self.says("mapreduce.jvm-tasks", message, "`cluster.generation = \"hadoop1\"`, or `mapreduce.uber`");
-        }
-    }
-
-    /// Settings for which the scheduler has no use.
-    fn scheduling(&mut self) {
-        let of = &self.scenario.mapreduce;
-        let by_heartbeat = [
-            ("mapreduce.containers-per-heartbeat", of.containers_per_heartbeat.is_some()),
-            ("mapreduce.off-switch-per-heartbeat", of.off_switch_per_heartbeat != 1),
-            ("mapreduce.half-per-heartbeat", of.half_per_heartbeat),
-        ];
-        if self.scenario.cluster.generation == Generation::Hadoop1 {
-            for (key, _) in by_heartbeat.into_iter().filter(|(_, is_set)| *is_set) {
-                let message = "it has no effect: in Hadoop 1 a heartbeat is given tasks for slots, not containers";
-                self.says(key, message, "`cluster.generation = \"yarn\"`, or leave it out");
-            }
-            return;
-        }
-        for (key, _) in by_heartbeat.into_iter().filter(|(_, is_set)| of.asynchronous && *is_set) {
-            let message = "it has no effect: a thread hands containers out, not heartbeats";
-            self.says(key, message, "`mapreduce.asynchronous = false`, or leave it out");
-        }
-        let or_fifo = "`mapreduce.scheduler = \"fifo\"`, or leave it out";
-        if of.scheduler == Scheduler::Fair && of.locality_delay != MapReduce::default().locality_delay {
-            let message = "it has no effect: the fair scheduler waits for no node";
-            self.says("mapreduce.locality-delay", message, or_fifo);
-        }
-        if of.scheduler == Scheduler::Fair && of.off_switch_per_heartbeat != 1 {
-            let message = "it has no effect: the fair scheduler counts all containers alike";
-            self.says("mapreduce.off-switch-per-heartbeat", message, or_fifo);
-        }
-        if of.half_per_heartbeat && of.scheduler == Scheduler::Fifo {
-            let message = "it has no effect: only the fair scheduler looks at half of a node";
-            self.says("mapreduce.half-per-heartbeat", message, "`mapreduce.scheduler = \"fair\"`, or leave it out");
-        }
-        if of.half_per_heartbeat && of.containers_per_heartbeat.is_some() {
-            let message = "it has no effect beside `half-per-heartbeat`, which says how many";
-            self.says("mapreduce.containers-per-heartbeat", message, "one of both");
         }
     }
 

@@ -259,7 +259,7 @@ fn write_keys(
         .map_err(|error| ClusterError { file: String::new(), message: error.to_string() })?;
     let mut sections: BTreeMap<&str, Vec<(String, String, String)>> = BTreeMap::new();
     for (key, value, property) in settings.keys {
-        if generation == Generation::Hadoop1 && mapping::OF_YARN.contains(&key) {
+        if !generation.heeds(key) {
             continue;
         }
         let Some((section, key)) = key.split_once('.') else { continue };

@@ -281,16 +281,20 @@ pub fn apply(
         (section.splits, section.split_hosts, section.map_ratio) = (Vec::new(), Vec::new(), None);
         note("job.input", "HDFS_BYTES_WRITTEN of the maps");
     }
+    let has_master = scenario.cluster.generation == Generation::Yarn;
     let settings = &mut scenario.mapreduce;
     settings.speculative = false;
     settings.task_variation = 0.0;
-    (settings.jvm_start, settings.launch_latency, settings.task_overhead, settings.am_start) =
-        (Time::ZERO, Time::ZERO, Time::ZERO, Time::ZERO);
+    (settings.jvm_start, settings.launch_latency, settings.task_overhead) = (Time::ZERO, Time::ZERO, Time::ZERO);
+    if has_master {
+        settings.am_start = Time::ZERO;
+    }
     (settings.first_start_delays, settings.start_delays) = (Vec::new(), Vec::new());
     if let Some(store) = &mut scenario.object_store {
         (store.s3a.start, store.s3a.write_start, store.s3a.request_cpu) = (Time::ZERO, Time::ZERO, Time::ZERO);
     }
-    note("mapreduce.jvm-start", "part of the recorded times, as are the three below");
+    let below = if has_master { "three" } else { "two" };
+    note("mapreduce.jvm-start", &format!("part of the recorded times, as are the {below} below"));
     note("mapreduce.speculative", "the plan has the second attempts that there were");
     note("job.plan.wait", "starts are the earliest ones: an attempt waits for a slot on its host");
     note("job.plan.commit", "from the last attempt's end to the job's");

@@ -106,9 +106,6 @@ const DYNAMIC_ASSIGNMENTS: &str = "yarn.scheduler.fair.dynamic.max.assign";
 const MOST_ASSIGNMENTS: &str = "yarn.scheduler.fair.max.assign";
 /// The largest limit that a scenario takes: what is above it, such as Java's largest number, limits nothing.
 const LARGEST_LIMIT: u32 = 1_000_000;
-/// What a heartbeat of YARN is given: in Hadoop 1 there are slots.
-pub const OF_YARN: [&str; 3] =
-    ["mapreduce.containers-per-heartbeat", "mapreduce.half-per-heartbeat", "mapreduce.off-switch-per-heartbeat"];
 /// The class of the scheduler, of both generations.
 const SCHEDULERS: [&str; 2] = ["yarn.resourcemanager.scheduler.class", "mapred.jobtracker.taskScheduler"];
 

@@ -159,8 +159,8 @@ pub fn import(job: &JobHistory, sources: &Sources) -> Result<Imported, ImportErr
     // A scenario needs a job to be valid; its values are replaced below.
     let mut assignments = vec!["job.workload=\"generic\"".to_owned()];
     let generation = generation(job);
-    let has_effect = |key: &str| generation == Generation::Yarn || !mapping::OF_YARN.contains(&key);
-    for (key, value, property) in sources.settings.iter().flat_map(|s| &s.keys).filter(|(key, ..)| has_effect(key)) {
+    let settings = sources.settings.iter().flat_map(|settings| &settings.keys);
+    for (key, value, property) in settings.filter(|(key, ..)| generation.heeds(key)) {
         assignments.push(format!("{key}={value}"));
         notes.insert((*key).to_owned(), property.clone());
     }

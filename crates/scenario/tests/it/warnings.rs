@@ -2,6 +2,43 @@
 
 use crate::support::{EXAMPLE, warnings};
 
+/// A key that only the other generation of Hadoop has is warned of, at its place, and those of the cluster's own are not.
+#[test]
+fn a_generation_s_keys_have_no_effect_in_the_other() {
+    let of_yarn = [
+        "node-memory = \"4 GiB\"",
+        "node-vcores = 3",
+        "map-memory = \"2 GiB\"",
+        "reduce-memory = \"2 GiB\"",
+        "minimum-allocation = \"512 MiB\"",
+        "first-start-delays = [\"1 s\"]",
+        "start-delays = [\"1 s\"]",
+        "asynchronous = true",
+        "containers-per-heartbeat = 3",
+        "off-switch-per-heartbeat = 3",
+        "locality-delay = 3",
+        "am-memory = \"2 GiB\"",
+        "am-heap = \"1 GiB\"",
+        "am-heartbeat = \"3 s\"",
+        "am-start = \"3 s\"",
+    ];
+    let of_hadoop1 = ["map-slots = 4", "reduce-slots = 4", "locality-wait = \"1 s\"", "jvm-tasks = 5"];
+    let said = |generation: &str, key: &str| {
+        let scheduler = if key.starts_with("locality-wait") { "fair" } else { "fifo" };
+        let text =
+            format!("[cluster]\ngeneration = \"{generation}\"\n[mapreduce]\nscheduler = \"{scheduler}\"\n{key}\n");
+        warnings(&(text + "[job]"), &[])
+    };
+    for (keys, own, other) in [(&of_yarn[..], "yarn", "hadoop1"), (&of_hadoop1[..], "hadoop1", "yarn")] {
+        for key in keys {
+            let (here, there) = (said(own, key), said(other, key));
+            assert!(here.is_empty(), "{key}: {here}");
+            let place = format!("5:{}: ", key.find("= ").expect("a value") + 3);
+            assert!(there.contains(&place) && there.matches("no effect").count() == 1, "{key}: {there}");
+        }
+    }
+}
+
 /// Each wrong text, where that is said to be, and what the message must hold.
 #[test]
 fn what_goes_against_expectation_is_said_with_its_place() {
@@ -55,14 +92,9 @@ fn what_goes_against_expectation_is_said_with_its_place() {
             "in Hadoop 1 a heartbeat is given tasks for slots",
         ),
         (
-            "[cluster]\ngeneration = \"hadoop1\"\n[mapreduce]\noff-switch-per-heartbeat = 3\n[job]",
-            "4:28",
-            "in Hadoop 1 a heartbeat is given tasks for slots",
-        ),
-        (
-            "[cluster]\ngeneration = \"hadoop1\"\n[mapreduce]\nscheduler = \"fair\"\nhalf-per-heartbeat = true\n[job]",
-            "5:22",
-            "in Hadoop 1 a heartbeat is given tasks for slots",
+            "[cluster]\ngeneration = \"hadoop1\"\n[mapreduce]\nlocality-wait = \"1 s\"\n[job]",
+            "4:17",
+            "only the fair scheduler waits for local slots",
         ),
         ("[job]\noutput-compression = \"gzip\"", "2:22", "workload terasort writes its output uncompressed"),
         ("[job]\nuber = true", "2:8", "an input of 1 GB is more than 128 MiB: tasks get containers"),
