@@ -46,9 +46,10 @@ Of MapReduce's layouts Hadoop's own HashPartitioner is asked, too. What is wrong
   trunkline kat redistribute plan.json /data/visits --limit 200Mbit/s
 
 A file with a block elsewhere is written anew, and takes its place once its blocks have all replicas. The same command \
-                  goes on where it was interrupted. A job that reads the file meanwhile reads it again. For other nodes \
-                  than the plan's, plan with --previous and load hdfs:FOLDER into a new folder. What still stands \
-                  elsewhere ends with exit code 3.")]
+                  goes on where it was interrupted. HDFS takes a replaced file from under who reads it: maps by \
+                  PlacedTextInputFormat read on, other tasks fail and read it in their next attempt, `hdfs dfs -cat` \
+                  fails. For other nodes than the plan's, plan with --previous and load hdfs:FOLDER into a new folder. \
+                  What still stands elsewhere ends with exit code 3.")]
     Redistribute(Box<KatRedistribute>),
 }
 

@@ -75,7 +75,7 @@ macro_rules! source {
 /// The class that is compiled here, and its jar.
 const WORD_COUNT_CLASS: &str = "WordCount";
 /// The sources of `hadoop/`, which Maven builds for clusters elsewhere.
-const PLACEMENT: [(&str, &str); 14] = [
+const PLACEMENT: [(&str, &str); 15] = [
     source!("org/apache/hadoop/hdfs/server/blockmanagement/KeyAwareBlockPlacementPolicy.java"),
     source!("org/apache/hadoop/hdfs/server/blockmanagement/StrayReplicas.java"),
     source!("org/apache/hadoop/mapreduce/v2/app/LocalityAppMaster.java"),
@@ -85,8 +85,9 @@ const PLACEMENT: [(&str, &str); 14] = [
     source!("trunkline/hadoop/JobLayout.java"),
     source!("trunkline/hadoop/Kat.java"),
     source!("trunkline/hadoop/PlacedFile.java"),
-    source!("trunkline/hadoop/PlacedTextInputFormat.java"),
+    source!("trunkline/hadoop/PlacedLines.java"),
     source!("trunkline/hadoop/PlacedReplicas.java"),
+    source!("trunkline/hadoop/PlacedTextInputFormat.java"),
     source!("trunkline/hadoop/PlacedWriter.java"),
     source!("trunkline/hadoop/Redistribution.java"),
     source!("trunkline/hadoop/Waiting.java"),

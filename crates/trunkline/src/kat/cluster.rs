@@ -45,6 +45,8 @@ pub struct Look {
     pub nodes: BTreeMap<String, String>,
     /// Files, with the hosts of each of their blocks.
     pub files: BTreeMap<String, Stored>,
+    /// Files that are being written, or were when their writer was killed.
+    pub aside: Vec<String>,
     /// What was to be loaded into the folder, as JSON.
     pub manifest: Option<String>,
     /// What was loaded in the end, as JSON.
@@ -143,6 +145,7 @@ impl Cluster {
                     let stored = Stored { length: length.parse().unwrap_or(0), blocks };
                     look.files.insert((*name).to_owned(), stored);
                 }
+                ["aside", name] => look.aside.push((*name).to_owned()),
                 ["manifest", text] => look.manifest = Some((*text).to_owned()),
                 ["loaded", text] => look.loaded = Some((*text).to_owned()),
                 _ => {}
@@ -221,7 +224,8 @@ impl Call {
                 )));
             }
             return Err(Failure::RealJob(reason.unwrap_or_else(|| {
-                format!("a client of HDFS ended with {status}: {}", said.last().map_or("", String::as_str))
+                let last = said.last().map_or_else(String::new, |last| format!(": {last}"));
+                format!("a client of HDFS ended with {status}{last}; the same command may be given again")
             })));
         }
         written.and(flushed).map_err(|error| Failure::RealJob(format!("a client of HDFS: {error}")))?;

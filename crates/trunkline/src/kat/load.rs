@@ -95,6 +95,7 @@ pub fn load_into(placed: &Placed, cluster: &Cluster, wanted: &Wanted<'_>) -> Res
         return Ok(None);
     }
     probe(placed, cluster, wanted.to, wanted.quiet)?;
+    let laid_out = laid_out(placed, cluster, wanted.files)?;
     let replicas = placed.plan.replicas();
     if is_new {
         cluster.put(&format!("{}/_trunkline/manifest", wanted.to), replicas, &manifest.to_string())?;
@@ -106,7 +107,7 @@ pub fn load_into(placed: &Placed, cluster: &Cluster, wanted: &Wanted<'_>) -> Res
     let passes = missing.chunks(wanted.open).chain(missing.is_empty().then_some(&[] as &[usize]));
     for (number, parts) in passes.enumerate() {
         let counted = (number == 0).then_some(&mut loaded);
-        let lines = pass(placed, cluster, wanted, parts, counted)?;
+        let lines = pass(placed, cluster, wanted, &laid_out, parts, counted)?;
         for line in lines {
             let field = |at: usize| line.get(at).and_then(|field| field.parse::<u64>().ok()).unwrap_or(0);
             loaded.written[0] += 1;
@@ -120,6 +121,28 @@ pub fn load_into(placed: &Placed, cluster: &Cluster, wanted: &Wanted<'_>) -> Res
     });
     cluster.put(&format!("{}/_trunkline/loaded", wanted.to), replicas, &summary.to_string())?;
     Ok(Some(loaded))
+}
+
+/// Which of the files are laid out by key already, with a line for each key of a record, as the plan has it: they are not
+/// to be laid out once more. Whole records are the same before and after.
+fn laid_out(placed: &Placed, cluster: &Cluster, files: &[String]) -> Result<Vec<bool>, Failure> {
+    let is = |file: &String| {
+        if placed.layout == Layout::Whole || !file.starts_with(IN_HDFS) {
+            return Ok(false);
+        }
+        let Some(manifest) = cluster.look(file)?.manifest else { return Ok(false) };
+        let manifest: Value = serde_json::from_str(&manifest).unwrap_or(Value::Null);
+        match manifest["layout"].as_str() {
+            Some(layout) if layout == placed.layout.name() => Ok(true),
+            Some("whole") => Ok(false),
+            layout => Err(Failure::Input(format!(
+                "{file} is laid out by key, by layout {}, and the plan has layout {}: load the files from which it was loaded",
+                layout.unwrap_or("of an earlier version"),
+                placed.layout.name()
+            ))),
+        }
+    };
+    files.iter().map(is).collect()
 }
 
 /// Whether the folder is new; an error if it holds something else than a part of this load.
@@ -203,6 +226,7 @@ fn pass(
     placed: &Placed,
     cluster: &Cluster,
     wanted: &Wanted<'_>,
+    laid_out: &[bool],
     parts: &[usize],
     counted: Option<&mut Loaded>,
 ) -> Result<Vec<Vec<String>>, Failure> {
@@ -221,6 +245,7 @@ fn pass(
         counted,
         keys: Keys::new(),
         filled: Filled::new(&placed.plan),
+        is_laid_out: false,
         number: 0,
         failure: None,
         written: Ok(()),
@@ -237,7 +262,8 @@ fn pass(
         meter.add(bytes);
         !failing.get() && STOP.look().is_ok()
     };
-    for file in wanted.files {
+    for (file, is_laid_out) in wanted.files.iter().zip(laid_out) {
+        writer.is_laid_out = *is_laid_out;
         let read = if file.starts_with(IN_HDFS) {
             let mut call = cluster.call(&["cat", file])?;
             let read =
@@ -283,6 +309,8 @@ struct Writer<'a> {
     counted: Option<&'a mut Loaded>,
     keys: Keys,
     filled: Filled,
+    /// Whether the file that is read is laid out already.
+    is_laid_out: bool,
     number: u64,
     failure: Option<Failure>,
     written: io::Result<()>,
@@ -300,7 +328,7 @@ impl Sink for Writer<'_> {
         let Self { placed, call, is_wanted, is_begun, counted, keys, filled, written, pace, .. } = self;
         let mut sent = 0;
         let mut is_keyless = false;
-        let found = placed.of_record(record, self.number, keys, filled, |place, key, bytes| {
+        let found = placed.of_record(record, self.is_laid_out, self.number, keys, filled, |place, key, bytes| {
             is_keyless = key.is_empty() && placed.layout == Layout::Whole;
             if let Some(counted) = counted {
                 counted.parts[place].0 += 1;

@@ -91,23 +91,26 @@ impl Placed {
 
     /// Hands out what is to be written of a record: the place of its part, its key, and its bytes. A record without a
     /// key goes to the bucket of that number, modulo theirs, since it must stand somewhere. Records come from the first
-    /// on, in their order: that decides which part of a split key has which of its records.
+    /// on, in their order: that decides which part of a split key has which of its records. Those that are laid out
+    /// already are written as they are.
     pub fn of_record<'a>(
         &self,
         record: &'a [u8],
+        is_laid_out: bool,
         number: u64,
         keys: &'a mut Keys,
         filled: &mut Filled,
         mut take: impl FnMut(usize, &[u8], &[u8]),
     ) -> Result<(), Failure> {
-        self.rule.keys(record, keys);
+        let (rule, layout) = if is_laid_out { (self.written_rule(), Layout::Whole) } else { (&self.rule, self.layout) };
+        rule.keys(record, keys);
         let mut of_key = |key: &[u8], bytes: usize| {
             self.plan.part_of(key, bytes as u64 + 1, filled).map(|part| self.place(part)).ok_or_else(|| {
                 let (key, of) = (String::from_utf8_lossy(key), self.plan.bucketing().key_type());
                 Failure::Input(format!("key `{key}` is no value of type {of}; its record: {}", shown(record)))
             })
         };
-        match self.layout {
+        match layout {
             Layout::Whole => match keys.iter(record).next() {
                 Some(key) => take(of_key(key, record.len())?, key, record),
                 None => take((number % u64::from(self.plan.bucketing().buckets())) as usize, b"", record),
@@ -194,7 +197,7 @@ impl Placed {
 
     /// What a load of these files is known by. The schema is raised when the same records come to stand in other parts.
     pub fn manifest(&self, files: &[String]) -> Value {
-        json!({ "schema": 2, "plan": self.digest, "files": files })
+        json!({ "schema": 2, "plan": self.digest, "layout": self.layout.name(), "files": files })
     }
 
     /// Whether a manifest in HDFS is of this plan.

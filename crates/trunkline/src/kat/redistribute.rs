@@ -38,21 +38,30 @@ pub fn redistribute(args: &KatRedistribute) -> Result<(), Failure> {
     let cluster = Cluster::open(cluster)?;
     let folder = folder.trim_end_matches('/');
     let look = cluster.look(folder)?;
-    of_plan(&placed, &look, folder)?;
+    let for_nodes = format!(
+        "; it is brought to other nodes by `kat plan --previous` with its own plan, and `kat load NEW hdfs:{folder} --to` a \
+         new folder"
+    );
+    of_plan(&placed, &look, folder, &for_nodes)?;
     let places = placed.by_name();
     let wrong = look.files.iter().filter(|(name, file)| {
         places.get(name.as_str()).is_some_and(|place| file.elsewhere(&placed.nodes_of(*place)) > 0)
     });
     let wrong: Vec<(&str, u64)> = wrong.map(|(name, file)| (name.as_str(), file.length)).collect();
+    let (replicas, patience) = (placed.plan.replicas().to_string(), args.patience.to_string());
+    // None is as fast as it goes; below a byte a second there is no rate.
+    let limit = args.limit.map_or(0, |limit| (limit.as_bps() / 8).max(1)).to_string();
+    let arguments = ["redistribute", folder, &replicas, &patience, &limit];
     if wrong.is_empty() {
+        // The client begins with what one that was killed has left.
+        if look.aside.iter().any(|name| look.files.contains_key(name)) {
+            cluster.ask(&arguments)?;
+        }
         return emit(&format!("{folder}: each block stands on the plan's nodes already\n"));
     }
     placed.check(&look)?;
     probe(&placed, &cluster, folder, *quiet)?;
-    let (replicas, patience) = (placed.plan.replicas().to_string(), args.patience.to_string());
-    // None is as fast as it goes; below a byte a second there is no rate.
-    let limit = args.limit.map_or(0, |limit| (limit.as_bps() / 8).max(1)).to_string();
-    let mut call = cluster.call(&["redistribute", folder, &replicas, &patience, &limit])?;
+    let mut call = cluster.call(&arguments)?;
     let meter = ByteMeter::new(wrong.iter().map(|(_, length)| length).sum(), *quiet);
     let mut done = Done::default();
     let went = each(&mut call, &wrong, &meter, &mut done);
@@ -87,7 +96,11 @@ pub fn redistribute(args: &KatRedistribute) -> Result<(), Failure> {
 fn each(call: &mut Call, files: &[(&str, u64)], meter: &ByteMeter, done: &mut Done) -> io::Result<()> {
     let Some(mut from) = call.output() else { return Ok(()) };
     for (name, length) in files {
-        call.send_now(format!("{name}\n").as_bytes())?;
+        match call.send_now(format!("{name}\n").as_bytes()) {
+            // The client has ended: why is for it to say.
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(()),
+            sent => sent?,
+        }
         let Some([before, after]) = told(&mut from, meter)? else { return Ok(()) };
         done.files += 1;
         if after < before {

@@ -50,7 +50,7 @@ pub fn verify(args: &KatFolder) -> Result<(), Failure> {
 /// Looks at all that was loaded into a folder.
 pub fn verify_folder(placed: &Placed, cluster: &Cluster, folder: &str, quiet: bool) -> Result<Verdict, Failure> {
     let look = cluster.look(folder)?;
-    of_plan(placed, &look, folder)?;
+    of_plan(placed, &look, folder, "")?;
     let mut verdict = Verdict { files: look.files.len() as u64, ..Verdict::default() };
     blocks(placed, &look, &mut verdict);
     records(placed, cluster, folder, &look, &mut verdict, quiet)?;
@@ -64,12 +64,15 @@ pub fn verify_folder(placed: &Placed, cluster: &Cluster, folder: &str, quiet: bo
     Ok(verdict)
 }
 
-/// An error if the plan is not that by which a folder was loaded.
-pub fn of_plan(placed: &Placed, look: &Look, folder: &str) -> Result<(), Failure> {
+/// An error if the plan is not that by which a folder was loaded, and what may be done then.
+pub fn of_plan(placed: &Placed, look: &Look, folder: &str, instead: &str) -> Result<(), Failure> {
     let Some(manifest) = read(look.manifest.as_ref()) else {
         return Err(Failure::Input(format!("{folder} holds nothing that `kat load` has loaded")));
     };
-    if placed.is_of(&manifest) { Ok(()) } else { Err(Failure::Input(format!("{folder} was loaded by another plan"))) }
+    if placed.is_of(&manifest) {
+        return Ok(());
+    }
+    Err(Failure::Input(format!("{folder} was loaded by another plan{instead}")))
 }
 
 fn read(text: Option<&String>) -> Option<Value> {

@@ -225,6 +225,33 @@ fn a_layout_of_split_records_has_each_record_with_each_of_its_keys() {
     assert_eq!(verified.status.code(), Some(0), "{}", said(&verified));
 }
 
+/// A folder of a split layout is loaded by a plan for other nodes: its lines have one key each, before the first tab.
+#[test]
+fn a_layout_of_split_records_is_not_split_again() {
+    let scratch = Scratch::new("again", &["--replicas", "1", "--layout", "split", "--key", "tokens"]);
+    let probe = "probe) shift 3; for node; do printf 'probe\\t%s\\t%s\\n' $node $node; done ;;";
+    let said_of = "printf 'w\\tx\\t0\\t1\\t1\\t0\\n%.0s' 1 2 3";
+    let load = |manifest: &str| {
+        let nodes = NODES.trim_end_matches(";;");
+        let look = format!("{nodes}; case $3 in hdfs:*) printf 'manifest\\t{manifest}\\n'; esac ;;");
+        let cat = "cat) printf 'be\\tbe\\t1\\n1\\tbe\\t1\\n' ;;";
+        scratch.cluster(&format!("{look} {probe} {cat} write) cat > written; {said_of} ;; *) cat >/dev/null ;; esac"));
+        scratch.kat(&["load", "plan.json", "hdfs:/old", "--to", "/data/x", "--hadoop", "./hadoop"])
+    };
+    let output = load(r#"{"layout":"split"}"#);
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    let files = written(&fs::read(scratch.0.join("written")).expect("frames"));
+    let mut lines: Vec<&[u8]> =
+        files.values().flat_map(|content| content.split_inclusive(|byte| *byte == b'\n')).collect();
+    lines.sort_unstable();
+    assert_eq!(lines, [&b"1\tbe\t1\n"[..], b"be\tbe\t1\n"]);
+    for (manifest, of) in [(r#"{"layout":"projected"}"#, "projected"), ("{}", "an earlier version")] {
+        let output = load(manifest);
+        assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+        assert!(said(&output).contains(of) && said(&output).contains("layout split"), "{}", said(&output));
+    }
+}
+
 /// What a load goes on by must outlive the nodes that the layout outlives.
 #[test]
 fn the_manifest_is_written_with_the_layouts_replicas() {
@@ -282,6 +309,19 @@ fn files_with_blocks_elsewhere_are_written_anew() {
     assert_eq!((code, said.trim_end()), (Some(3), "failed: Connection refused"));
     let (code, said) = redistribute(["c", "c"], "true");
     assert!(code == Some(3) && said.contains("without a word on 2 of 2 files"), "{code:?} {said}");
+    let (code, said) = redistribute(["c", "c"], "read name; kill -9 $$");
+    let killed = "failed: a client of HDFS ended with signal: 9 (SIGKILL); the same command may be given again";
+    assert_eq!((code, said.trim_end()), (Some(3), killed));
+    // A file that one that was killed has left aside is for the client to remove, and no other's.
+    for (left, asked) in [(&names[0], true), (&"bucket-00001-of-00003@a".to_owned(), false)] {
+        let _ = fs::remove_file(scratch.0.join("asked"));
+        let (code, said) = redistribute([node(0), &format!("{}\\naside\\t{left}", node(2))], "cat >> asked");
+        assert_eq!((code, said.trim_end()), (Some(0), "/data/x: each block stands on the plan's nodes already"));
+        assert_eq!(scratch.0.join("asked").exists(), asked, "{left}");
+    }
+    fs::write(scratch.0.join("plan.json"), [text, b"\n".to_vec()].concat()).expect("written");
+    let (code, said) = redistribute(["c", "c"], "true");
+    assert!(code == Some(2) && said.contains("kat load NEW hdfs:/data/x --to"), "{code:?} {said}");
 }
 
 #[test]

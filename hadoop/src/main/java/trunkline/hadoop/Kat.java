@@ -5,7 +5,9 @@ import java.io.BufferedOutputStream;
 import java.io.BufferedReader;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
+import java.io.FileDescriptor;
 import java.io.FileNotFoundException;
+import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
@@ -50,9 +52,10 @@ public final class Kat {
 
     /** Runs one command. */
     public static void main(String[] arguments) {
-        // Standard output is for answers; what Hadoop logs there goes to standard error.
-        PrintStream answers =
-                new PrintStream(new BufferedOutputStream(System.out, BUFFER), false, StandardCharsets.UTF_8);
+        // Standard output is for answers; what Hadoop logs there goes to standard error. System.out would hide that nobody
+        // reads it any longer.
+        OutputStream out = new FileOutputStream(FileDescriptor.out);
+        PrintStream answers = new PrintStream(new BufferedOutputStream(out, BUFFER), false, StandardCharsets.UTF_8);
         System.setOut(System.err);
         int code = 0;
         try {
@@ -201,6 +204,9 @@ public final class Kat {
             }
         }
         Path aside = new Path(folder, PlacedWriter.ASIDE);
+        for (FileStatus partial : Redistribution.listed(files, new Path(aside, "partial"))) {
+            say.println("aside\t" + partial.getPath().getName());
+        }
         for (String name : new String[] {"manifest", "loaded"}) {
             try (InputStream in = files.open(new Path(aside, name))) {
                 String text = new String(in.readAllBytes(), StandardCharsets.UTF_8);

@@ -13,7 +13,8 @@ import org.apache.hadoop.hdfs.DistributedFileSystem;
 /** Where a placed file's replicas are to stand, and where they do. */
 final class PlacedReplicas {
     private static final int BUFFER = 1 << 14;
-    private static final long LOOK_MS = 200;
+    /** Replicas are looked at again after so long. */
+    static final long LOOK_MS = 200;
 
     private final FileSystem files;
     private final short replicas;

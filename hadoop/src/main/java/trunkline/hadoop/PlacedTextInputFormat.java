@@ -11,8 +11,13 @@ import java.util.TreeMap;
 import org.apache.hadoop.fs.BlockLocation;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.io.LongWritable;
+import org.apache.hadoop.io.Text;
 import org.apache.hadoop.mapreduce.InputSplit;
 import org.apache.hadoop.mapreduce.JobContext;
+import org.apache.hadoop.mapreduce.RecordReader;
+import org.apache.hadoop.mapreduce.TaskAttemptContext;
+import org.apache.hadoop.mapreduce.lib.input.CombineFileRecordReader;
 import org.apache.hadoop.mapreduce.lib.input.CombineFileSplit;
 import org.apache.hadoop.mapreduce.lib.input.CombineTextInputFormat;
 
@@ -50,6 +55,12 @@ public final class PlacedTextInputFormat extends CombineTextInputFormat {
             cut(job, files, length, splits);
         }
         return splits;
+    }
+
+    @Override
+    public RecordReader<LongWritable, Text> createRecordReader(InputSplit split, TaskAttemptContext context)
+            throws IOException {
+        return new CombineFileRecordReader<>((CombineFileSplit) split, context, PlacedLines.class);
     }
 
     /** Cuts files that follow one another into splits of equal length. */
