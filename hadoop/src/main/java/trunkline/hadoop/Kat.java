@@ -52,8 +52,8 @@ public final class Kat {
 
     /** Runs one command. */
     public static void main(String[] arguments) {
-        // Standard output is for answers; what Hadoop logs there goes to standard error. System.out would hide that nobody
-        // reads it any longer.
+        // Standard output is for answers; what Hadoop logs there goes to standard error.
+        // System.out would hide that nobody reads it any longer.
         OutputStream out = new FileOutputStream(FileDescriptor.out);
         PrintStream answers = new PrintStream(new BufferedOutputStream(out, BUFFER), false, StandardCharsets.UTF_8);
         System.setOut(System.err);
