@@ -136,6 +136,13 @@ section! {
     }
 }
 
+impl Disk {
+    /// Whether it holds further replicas and nothing else.
+    pub fn is_backup(&self) -> bool {
+        !self.role.is_empty() && self.role.iter().all(|role| *role == DiskRole::Backup)
+    }
+}
+
 /// The preset that a disk's table or text names, else the default.
 fn disk_base(tree: &Tree, problems: &mut Problems) -> Option<Disk> {
     preset_base(tree, problems, |preset| Disk { preset, ..Disk::default() })

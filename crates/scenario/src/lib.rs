@@ -23,6 +23,7 @@ mod object_store;
 mod plan;
 mod power;
 mod power_daemon;
+mod power_warn;
 pub mod problem;
 mod queue;
 mod run;

@@ -275,6 +275,17 @@ impl StoragePlan {
         if self.offload && self.window.is_none() {
             says("offload", "what is off-loaded would never go home".to_owned(), "add `window`, such as \"1 d\"");
         }
+        for (number, power) in self.power.iter().enumerate() {
+            if let PowerPolicy::AsPrinted | PowerPolicy::Predicted | PowerPolicy::ByPhase = power.policy {
+                let message =
+                    format!("policy `{}` follows jobs, and a plan has their requests alone", power.policy.word());
+                says(
+                    &format!("power.{number}.policy"),
+                    message,
+                    "`timeout`, `adaptive` or `gears`, or a simulated run",
+                );
+            }
+        }
         for (number, _) in self.power.iter().enumerate().filter(|(_, power)| power.guard.is_some()) {
             let message = "a guard watches what jobs write in a simulated run".to_owned();
             says(&format!("power.{number}.guard"), message, "leave it out of a plan");
@@ -317,6 +328,10 @@ mod tests {
             ("nodes = 9\nreplication = 4\n[power]\n", "3 further replicas are to be on 2 backup disks"),
             ("nodes = 9\n", "no drive and no policy are given; add a [power]"),
             ("[power]\nfailing-rate = 0.1\n", "plan.toml:2:16: a plan's disks have no failure rates; leave it out"),
+            (
+                "[power]\npolicy = \"by-phase\"\n",
+                "plan.toml:2:10: policy `by-phase` follows jobs, and a plan has their requests alone; `timeout`",
+            ),
             ("[power]\npolicy = \"timeot\"\n", "plan.toml:2:10: `timeot` is not a value here; did you mean `timeout`?"),
             ("nodes = \"many\"\n", "plan.toml:1:9: this must be a whole number"),
         ] {

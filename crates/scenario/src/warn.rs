@@ -4,8 +4,8 @@ use super::check::Check;
 use super::problem::Problems;
 use super::tree::{Tree, Value};
 use super::{
-    Control, Disk, DiskRole, Fidelity, Generation, Job, JobCodec, Network, Node, Packing, PackingKind, RaidLevel,
-    Recovery, Scenario, Tcp, TopologyKind,
+    Control, Disk, Fidelity, Generation, Job, JobCodec, Network, Node, Packing, PackingKind, RaidLevel, Recovery,
+    Scenario, Tcp, TopologyKind,
 };
 use units::{Quantity, Time};
 
@@ -60,8 +60,6 @@ pub(super) fn warn(scenario: &Scenario, tree: &Tree, warnings: &mut Problems) {
     check.ignored_sack();
     check.rack_without_sack();
     check.slow_start_at_ssthresh();
-    check.no_failing_disk();
-    check.idle_chores();
     check.repairs_without_failures();
     check.long_repairs();
     check.late_faults();
@@ -80,6 +78,7 @@ pub(super) fn warn(scenario: &Scenario, tree: &Tree, warnings: &mut Problems) {
     check.unheeded_disks();
     super::object_store::warn(&mut check);
     super::cost::warn(&mut check);
+    super::power_warn::warn(&mut check);
     super::spark_check::warn(&mut check);
 }
 
@@ -156,30 +155,6 @@ impl Check<'_> {
         let none_fails = described.iter().flat_map(|(_, node)| &node.disk).all(without);
         if none_fails && self.tree.get("hdfs.repair").is_some() {
             self.says("hdfs.repair", "it has no effect: no disk has a `failure-rate`", help);
-        }
-    }
-
-    /// A rate of disks that are expected to fail which no disk has.
-    fn no_failing_disk(&mut self) {
-        let Some(least) = self.scenario.power.as_ref().and_then(|power| power.failing_rate) else { return };
-        let fails = |disk: &Disk| disk.failure_rate.is_some_and(|rate| rate >= least);
-        if !self.scenario.described().iter().flat_map(|(_, node)| &node.disk).any(fails) {
-            let message = "it has no effect: no disk has such a `failure-rate`";
-            self.says("power.failing-rate", message, "`failure-rate` of [[node.disk]], or a lower rate here");
-        }
-    }
-
-    /// Windows in which nothing is done, and logs that stand in for no disk.
-    fn idle_chores(&mut self) {
-        let storage = &self.scenario.storage;
-        if storage.window.is_some() && !storage.offload && storage.background.iter().all(|work| !work.deferrable) {
-            let message = "it has no effect: nothing waits for a window";
-            self.says("storage.window", message, "`storage.offload`, or [[storage.background]] that is `deferrable`");
-        }
-        let backup = |disk: &Disk| !disk.role.is_empty() && disk.role.iter().all(|role| *role == DiskRole::Backup);
-        if storage.offload && !self.scenario.described().iter().flat_map(|(_, node)| &node.disk).any(backup) {
-            let message = "it has no effect: no disk holds further replicas alone";
-            self.says("storage.offload", message, "`role = \"backup\"` of [[node.disk]]");
         }
     }
 

@@ -22,9 +22,13 @@ struct Seat {
     before: (Time, Time),
     /// It loses its power when it has ended what it is about.
     leaves: bool,
-    /// How long it has had none, and since when.
+    /// How long it has had none or has started with it, and since when.
     off: Time,
     off_since: Option<Time>,
+    /// What it had drawn when its power came back, until it is ready.
+    starts_from: Option<Energy>,
+    /// Energy of such starts, which no policy could have saved.
+    started: Energy,
     visits: Visits,
     late: Lateness,
 }
@@ -150,10 +154,12 @@ impl StorePower {
             patient: true,
         };
         let end = own.clock(now);
+        let energy = power.energy(now);
+        let started = own.started + own.starts_from.map_or(Energy::default(), |from| energy.saturating_sub(from));
         Bounds {
-            energy: power.energy(now),
-            always_on: oracle::always_on(power.profile(), visits.all(), end),
-            least: oracle::least(power.profile(), visits.all(), &limits, end),
+            energy,
+            always_on: started + oracle::always_on(power.profile(), visits.all(), end),
+            least: started + oracle::least(power.profile(), visits.all(), &limits, end),
         }
     }
 
@@ -180,10 +186,9 @@ impl StorePower {
         let seat = &mut self.seats[number as usize];
         seat.leaves = !on;
         self.stale = true;
-        if let Some(since) = seat.off_since.filter(|_| on) {
-            seat.off += now.saturating_sub(since);
-            seat.off_since = None;
+        if on && seat.off_since.is_some() && seat.starts_from.is_none() {
             self.controller.switch_on(now, number);
+            seat.starts_from = Some(self.controller.disk(number).energy(now));
         }
     }
     /// Whether all disks of a volume can serve at once.
@@ -239,6 +244,8 @@ impl Seat {
             leaves: false,
             off: Time::ZERO,
             off_since: None,
+            starts_from: None,
+            started: Energy::default(),
             visits: Visits::default(),
             late: Lateness::default(),
         }
@@ -256,6 +263,11 @@ impl Seat {
         let still = !wanted && !self.wanted && !self.leaves;
         if still && volume.is_resting(self.member) != controller.disk(number).is_ready() {
             return false;
+        }
+        if let Some(from) = self.starts_from.filter(|_| self.leaves || controller.disk(number).is_ready()) {
+            self.started += controller.disk(number).energy(now).saturating_sub(from);
+            self.off += now.saturating_sub(self.off_since.take().unwrap_or(now));
+            self.starts_from = None;
         }
         let mut news = false;
         if wanted && !self.wanted {
@@ -295,7 +307,8 @@ impl Seat {
         }
         news
     }
-    /// Time with power: a clock that stands while there is none, as a disk without power can save nothing.
+    /// Time with power: a clock that stands while there is none, as a disk without power can save nothing, and until
+    /// the disk is ready with it.
     fn clock(&self, now: Time) -> Time {
         let until = self.off_since.map_or(now, |since| since.min(now));
         until.saturating_sub(self.off)

@@ -7,8 +7,8 @@ use crate::manager::ManagerSpec;
 use hadoop::NodeId;
 use hadoop::hdfs::ReadOrder;
 use scenario::{
-    BackgroundWork, Check, Disk, DiskRole, DriveProfile, Job, NodeSpec, Power, PowerPolicy, RaidLevel, RestDepth,
-    Scenario, StartCost, Storage,
+    BackgroundWork, Check, Disk, DriveProfile, Job, NodeSpec, Power, PowerPolicy, RaidLevel, RestDepth, Scenario,
+    StartCost, Storage,
 };
 use storage::DiskSpec;
 use storage::power::figures::backup_capacity;
@@ -156,10 +156,10 @@ pub(super) fn machine(scenario: &Scenario, power: &Power, disks: &[Disk]) -> Opt
 
 /// By disk of a node: its gear, 0 of those that are no backup disks.
 fn gears(scenario: &Scenario, disks: &[Disk]) -> Vec<u32> {
-    let backups = units::count(disks.iter().filter(|disk| is_backup(disk)).count());
+    let backups = units::count(disks.iter().filter(|disk| disk.is_backup()).count());
     let mut number = 0;
     let gear = |disk: &Disk| {
-        if !is_backup(disk) {
+        if !disk.is_backup() {
             return 0;
         }
         number += 1;
@@ -184,11 +184,6 @@ pub(crate) fn gear_of(disk: u32, backups: u32, replicas: u32) -> u32 {
     1 + units::word(u64::from(disk) * gears / u64::from(backups.max(1)))
 }
 
-/// A disk that holds further replicas and nothing else.
-fn is_backup(disk: &Disk) -> bool {
-    !disk.role.is_empty() && disk.role.iter().all(|role| *role == DiskRole::Backup)
-}
-
 /// What a disk draws: by its own drive, else, if it rotates, by that of `[power]`.
 fn profile_of(scenario: &Scenario, power: &Power, disk: &Disk) -> Option<Profile> {
     if let Some(name) = &disk.drive {
@@ -196,7 +191,7 @@ fn profile_of(scenario: &Scenario, power: &Power, disk: &Disk) -> Option<Profile
     }
     let rotates = matches!(disk_spec(disk, &scenario.storage), DiskSpec::Rotating(_));
     let (primary, backup) = profiles(power).ok().flatten().filter(|_| rotates)?;
-    Some(if is_backup(disk) { backup } else { primary })
+    Some(if disk.is_backup() { backup } else { primary })
 }
 
 const fn estimate(power: &Power) -> StartEstimate {
@@ -316,7 +311,7 @@ pub(super) fn check(check: &mut Check<'_>) {
         return check.says(&path("backups"), message, "a depth, or the policy `always-on`");
     }
     let backups: Vec<&Disk> =
-        nodes.iter().skip(1).flat_map(|node| &node.disks).filter(|disk| is_backup(disk)).collect();
+        nodes.iter().skip(1).flat_map(|node| &node.disks).filter(|disk| disk.is_backup()).collect();
     capacity(check, &backups);
     let of_backups = !matches!(power.policy, PowerPolicy::Timeout | PowerPolicy::Adaptive);
     if backups.is_empty() && (of_backups || power.primaries == RestDepth::Never) {
@@ -324,16 +319,26 @@ pub(super) fn check(check: &mut Check<'_>) {
         let help = "[[node.disk]] with `role = \"backup\"`, beside one for the first replicas";
         return check.says(&path("policy"), message, help);
     }
+    let mut disks = nodes.iter().skip(1).flat_map(|node| &node.disks);
+    let rests = |disk: &Disk| {
+        let rest = if disk.is_backup() { power.backups } else { power.primaries };
+        rest != RestDepth::Never && profile_of(scenario, power, disk).is_some()
+    };
+    if !disks.any(rests) {
+        let message = format!("policy `{policy}` puts disks to rest, and what those of the workers draw is not known");
+        let help = "`drive` of [[node.disk]] for flash, or disks that rotate";
+        return check.says(&path("policy"), message, help);
+    }
     for (key, rest, backup) in [("backups", power.backups, true), ("primaries", power.primaries, false)] {
         let Some(deepest) = depth(rest) else { continue };
-        let mut disks = nodes.iter().skip(1).flat_map(|node| &node.disks).filter(|disk| is_backup(disk) == backup);
+        let mut disks = nodes.iter().skip(1).flat_map(|node| &node.disks).filter(|disk| disk.is_backup() == backup);
         let lacks = |disk: &&Disk| {
             let profile = profile_of(scenario, power, disk);
             profile.is_some_and(|profile| !Depth::ALL.iter().any(|own| *own <= deepest && profile.rest(*own).is_some()))
         };
         if disks.any(|disk| lacks(&disk)) {
             let message = format!("`{key}` may rest as deep as `{}`, and their drive has no such state", rest.word());
-            check.says(&path(key), message, "a deeper state, or a drive that has it");
+            check.says(&path(key), message, "a depth that their drive has, `never`, or another drive");
         }
     }
 }

@@ -274,6 +274,7 @@ fn backups_stay_up_while_writes_are_many() {
 #[test]
 fn what_is_wrong_with_the_power_of_a_run_is_said() {
     let alone = JOB.replace("role = \"backup\"", "role = \"all\"");
+    let flash = JOB.replace("preset = \"sata-500\"\nrole = \"backup\"", "preset = \"nvme\"\nrole = \"backup\"");
     let profile = JOB.replace("drive = \"barracuda-7200.7\"", "policy = \"timeout\"");
     for (text, sets, expected) in [
         (
@@ -289,7 +290,12 @@ fn what_is_wrong_with_the_power_of_a_run_is_said() {
         (&alone, vec!["power.policy=timeout"], "policy `timeout` puts backup disks to rest, and no worker has one"),
         (JOB, vec!["power.policy=predicted", "power.spin-ups=0"], "the wear budget has nothing for it"),
         (JOB, vec!["power.policy=timeout", "power.backups=never"], "neither primary nor backup disks may"),
-        (JOB, vec!["power.policy=timeout", "power.backups=idle-c"], "their drive has no such state; a deeper state"),
+        (JOB, vec!["power.policy=timeout", "power.backups=idle-c"], "their drive has no such state; a depth that"),
+        (
+            &flash,
+            vec!["power.policy=timeout"],
+            "policy `timeout` puts disks to rest, and what those of the workers draw is not known; `drive` of",
+        ),
         (JOB, vec!["power.guard.on='1 Mbit/s'"], "the two would alternate; an `off` below `on`"),
         (JOB, vec!["power.backup-drive=x"], "`x` is not a drive here"),
         (&profile, vec![], "no disk of this cluster has a drive: what they draw is not known"),

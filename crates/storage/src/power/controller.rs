@@ -51,6 +51,8 @@ pub struct Controller {
     alarmed: bool,
     /// Backups are up for a primary that is expected to fail, until it has failed and recovery is over.
     expecting: bool,
+    /// Gears in use; the primaries alone are one.
+    gears: u32,
     /// Longest wait for other motors.
     waited_most: Time,
     since: Vec<Time>,
@@ -70,6 +72,7 @@ impl Controller {
             write_intensive: false,
             alarmed: false,
             expecting: false,
+            gears: 1,
             waited_most: Time::ZERO,
             since,
         })
@@ -119,13 +122,14 @@ impl Controller {
         self.forget_turn(disk);
         self.start_waiting(now);
     }
-    /// A disk gets its power back, and starts.
+    /// A disk gets its power back, and starts when it is its motor's turn.
     pub fn switch_on(&mut self, now: Time, disk: u32) {
         let seat = &mut self.seats[disk as usize];
         seat.power.switch_on(now);
         if seat.idle.is_some() {
             seat.idle = Some(now);
         }
+        self.wake(now, disk, Cause::PowerOn);
     }
     /// A real disk was found ready, whatever it was thought to do. Its idle time begins anew.
     pub fn found_ready(&mut self, now: Time, disk: u32) {
@@ -206,9 +210,9 @@ impl Controller {
             }
             (Hint::LastBlock, Policy::AsPrinted) => self.hold_backups(now, Cause::LastBlock),
             (Hint::JobOver, Policy::AsPrinted | Policy::Predicted { .. }) => self.dismiss_backups(now),
-            (Hint::Phase(phase), policy) => {
+            (Hint::Phase(phase), _) => {
                 let before = std::mem::replace(&mut self.phase, phase);
-                let by_hand = matches!(policy, Policy::Phased { .. } | Policy::AsPrinted | Policy::Predicted { .. });
+                let by_hand = self.is_by_hand();
                 if phase == Phase::Jobs && before == Phase::Recovery {
                     let expecting = std::mem::take(&mut self.expecting);
                     if (std::mem::take(&mut self.alarmed) || expecting) && !by_hand {
@@ -224,13 +228,13 @@ impl Controller {
                 }
             }
             (Hint::Gears(gears), Policy::Gears) => {
+                self.gears = gears;
                 for disk in self.backups() {
-                    if self.gear(disk) < gears || self.expecting {
+                    if self.gear(disk) < gears {
                         self.hold(now, disk, Cause::Gear);
-                    } else {
-                        self.dismiss(now, disk);
                     }
                 }
+                self.dismiss_backups(now);
             }
             (Hint::PrimaryFailed, _) => {
                 self.alarmed = true;
@@ -277,6 +281,10 @@ impl Controller {
         }
     }
 
+    /// Whether import and recovery keep backup disks up.
+    const fn is_by_hand(&self) -> bool {
+        matches!(self.settings.policy, Policy::Phased { .. } | Policy::AsPrinted | Policy::Predicted { .. })
+    }
     fn backups(&self) -> Vec<u32> {
         (0..units::count(self.seats.len())).filter(|disk| self.gear(*disk) > 0).collect()
     }
@@ -285,9 +293,14 @@ impl Controller {
             self.hold(now, disk, cause);
         }
     }
+    /// Backup disks may rest, but for those of gears in use; none as long as something else keeps them up.
     fn dismiss_backups(&mut self, now: Time) {
-        if self.phase == Phase::Jobs && !self.write_intensive && !self.expecting {
-            for disk in self.backups() {
+        let by_phase = self.is_by_hand() && self.phase != Phase::Jobs;
+        if by_phase || self.write_intensive || self.alarmed || self.expecting {
+            return;
+        }
+        for disk in self.backups() {
+            if self.gear(disk) >= self.gears {
                 self.dismiss(now, disk);
             }
         }

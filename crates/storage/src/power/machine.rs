@@ -289,11 +289,11 @@ impl DiskPower {
             self.note(now, PowerState::Off, None);
         }
     }
-    /// Gets its power back: it starts as out of standby, or is ready at once if it has none.
+    /// Gets its power back: it is in standby, or ready at once if it has none.
     pub fn switch_on(&mut self, now: Time) {
         if self.state == PowerState::Off {
             if self.profile.rest(Depth::Standby).is_some() {
-                self.rise(now, Depth::Standby, Cause::PowerOn);
+                self.note(now, PowerState::Rest(Depth::Standby), None);
             } else {
                 self.note(now, PowerState::Idle, Some(Cause::PowerOn));
             }

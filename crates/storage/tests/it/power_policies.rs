@@ -138,6 +138,55 @@ fn many_writes_keep_backups_ready() {
     assert_eq!(state(&pair, 1), STANDBY);
 }
 
+/// Neither a gear less nor the end of a job ends what keeps backups up for another reason.
+#[test]
+fn reasons_to_keep_backups_ready_do_not_end_each_other() {
+    for policy in [Policy::Timeout(None), Policy::AsPrinted, Policy::Predicted { margin: S }, Policy::Gears] {
+        for (why, over) in
+            [(Hint::WriteIntensive(true), Hint::WriteIntensive(false)), (Hint::PrimaryFailed, Hint::Phase(Phase::Jobs))]
+        {
+            let mut pair = pair(policy);
+            run(&mut pair, S * 1_000);
+            pair.hint(S * 1_000, why);
+            if why == Hint::PrimaryFailed {
+                pair.hint(S * 1_100, Hint::WriteIntensive(true));
+                pair.hint(S * 1_100, Hint::WriteIntensive(false));
+            }
+            for hint in [Hint::Gears(2), Hint::Gears(1), Hint::JobOver] {
+                pair.hint(S * 1_100, hint);
+            }
+            run(&mut pair, S * 2_000);
+            assert_eq!(state(&pair, 1), PowerState::Idle, "{policy:?}, {why:?}");
+            if why == Hint::PrimaryFailed {
+                pair.hint(S * 2_000, Hint::Phase(Phase::Recovery));
+            }
+            pair.hint(S * 2_000, over);
+            run(&mut pair, S * 3_000);
+            assert_eq!(state(&pair, 1), STANDBY, "{policy:?}, {why:?}");
+        }
+    }
+}
+
+/// Two backup disks, one of each further replica. The load needs the first gear, whatever else has kept both up.
+#[test]
+fn a_gear_in_use_stays_when_writes_are_few_again() {
+    let disk = drive("constellation-es3-4tb");
+    let settings = Settings { stagger: 2, ..Settings::of(Policy::Gears) };
+    for (why, over) in [
+        (Hint::WriteIntensive(true), [Hint::WriteIntensive(false); 2]),
+        (Hint::PrimaryFailed, [Hint::Phase(Phase::Recovery), Hint::Phase(Phase::Jobs)]),
+    ] {
+        let mut node = Controller::new(settings, &[(disk, 0), (disk, 1), (disk, 2)], Time::ZERO).unwrap();
+        node.hint(S, Hint::Gears(2));
+        node.hint(S * 2, why);
+        for hint in over {
+            node.hint(S * 100, hint);
+        }
+        run(&mut node, S * 1_000);
+        assert_eq!((state(&node, 1), state(&node, 2)), (PowerState::Idle, STANDBY), "{why:?}");
+    }
+}
+
 /// The timeout doubles after a rest that did not pay: break-even is 28.8 s.
 #[test]
 fn the_adaptive_timeout_learns() {

@@ -169,6 +169,41 @@ fn a_disk_without_power_draws_nothing() {
     assert!((joules(0) - (8.0 * 50.0 + 200.0 + 10.0 + 8.0 * 19.0)).abs() < 1e-6, "{}", joules(0));
     assert!((joules(1) - 80.0).abs() < 1e-6, "{}", joules(1));
     assert_eq!(power.disk(0).wakes(Depth::Standby)[Cause::PowerOn.kind()], 1);
+    // A disk that never rests has to start with its power, too: no policy has lost or saved anything by it.
+    for disk in 0..2 {
+        let bounds = power.bounds(disk, S * 100);
+        assert_eq!((bounds.always_on, bounds.least), (bounds.energy, bounds.energy));
+    }
+}
+
+/// The power comes back to two disks at once, and their motors start one after the other: until 80 and 90 s. If it goes
+/// again at 85 s, a half of the second start has been drawn.
+#[test]
+fn motors_start_one_after_the_other_when_power_comes_back() {
+    for goes_again in [false, true] {
+        let mut store: Store<u64> = Store::new(&[disk(), disk()], CacheSpec::none());
+        let profiles = [Some((profile(), 0)), Some((profile(), 1))];
+        store.set_power(Time::ZERO, Settings::always_on(), &profiles).unwrap();
+        store.switch(S * 50, false);
+        for disk in 0..2 {
+            store.submit(S * 60, disk, request(Op::Read, u64::from(disk), 100, u64::from(disk)));
+        }
+        store.switch(S * 70, true);
+        let mut done = run_until(&mut store, S * 85);
+        if goes_again {
+            store.switch(S * 85, false);
+        }
+        done.extend(run_until(&mut store, S * 100));
+        // In standby until its turn, then the start, a second of reading and nine without work.
+        let (served, joules) = match goes_again {
+            false => (vec![(S * 81, 0), (S * 91, 1)], 8.0 * 50.0 + 10.0 + 200.0 + 10.0 + 8.0 * 9.0),
+            true => (vec![(S * 81, 0)], 8.0 * 50.0 + 10.0 + 100.0),
+        };
+        assert_eq!(done, served);
+        let bounds = store.power().unwrap().bounds(1, S * 100);
+        assert!((bounds.energy.as_joules() - joules).abs() < 1e-6, "{bounds:?}");
+        assert_eq!((bounds.always_on, bounds.least), (bounds.energy, bounds.energy));
+    }
 }
 
 const HINTS: [Hint; 10] = [
