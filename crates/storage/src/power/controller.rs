@@ -114,11 +114,12 @@ impl Controller {
     pub fn pause(&mut self, now: Time, disk: u32) {
         self.seats[disk as usize].power.stop(now);
     }
-    /// A disk loses its power: its node is down, or it has failed. What it has to do waits.
+    /// A disk loses its power: its node is down, or it has failed. What it has to do waits, and what keeps it up does so
+    /// when its power is back.
     pub fn switch_off(&mut self, now: Time, disk: u32) {
         let seat = &mut self.seats[disk as usize];
         seat.power.switch_off(now);
-        (seat.held, seat.dismissed) = (false, false);
+        seat.dismissed = false;
         self.forget_turn(disk);
         self.start_waiting(now);
     }

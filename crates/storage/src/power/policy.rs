@@ -33,7 +33,8 @@ pub enum Policy {
         timeout: Option<Time>,
     },
     /// Each replica is on a gear of its own; gears above the one that the load needs rest (Sierra, Thereska, Donnelly,
-    /// Narayanan, EuroSys 2011). Disks of gears in use rest by their break-even times, as deep as they may.
+    /// Narayanan, EuroSys 2011). Backup disks of gears in use stay ready; primaries rest by their break-even times, as deep
+    /// as they may.
     Gears,
 }
 

@@ -187,6 +187,28 @@ fn a_gear_in_use_stays_when_writes_are_few_again() {
     }
 }
 
+/// A gear is in use whatever power its disks have had, and gears change also while there is none.
+#[test]
+fn a_gear_in_use_is_up_again_with_its_power() {
+    let disk = drive("constellation-es3-4tb");
+    let settings = Settings { stagger: 2, ..Settings::of(Policy::Gears) };
+    for (gears, up) in [(2, [PowerState::Idle, STANDBY]), (3, [PowerState::Idle; 2]), (1, [STANDBY; 2])] {
+        let mut node = Controller::new(settings, &[(disk, 0), (disk, 1), (disk, 2)], Time::ZERO).unwrap();
+        node.hint(S, Hint::Gears(2));
+        for disk in 0..3 {
+            node.switch_off(S * 100, disk);
+        }
+        if gears != 2 {
+            node.hint(S * 150, Hint::Gears(gears));
+        }
+        for disk in 0..3 {
+            node.switch_on(S * 200, disk);
+        }
+        run(&mut node, S * 1_000);
+        assert_eq!([state(&node, 1), state(&node, 2)], up, "{gears} gears");
+    }
+}
+
 /// The timeout doubles after a rest that did not pay: break-even is 28.8 s.
 #[test]
 fn the_adaptive_timeout_learns() {

@@ -195,9 +195,10 @@ fn motors_start_one_after_the_other_when_power_comes_back() {
         }
         done.extend(run_until(&mut store, S * 100));
         // In standby until its turn, then the start, a second of reading and nine without work.
-        let (served, joules) = match goes_again {
-            false => (vec![(S * 81, 0), (S * 91, 1)], 8.0 * 50.0 + 10.0 + 200.0 + 10.0 + 8.0 * 9.0),
-            true => (vec![(S * 81, 0)], 8.0 * 50.0 + 10.0 + 100.0),
+        let (served, joules) = if goes_again {
+            (vec![(S * 81, 0)], 8.0 * 50.0 + 10.0 + 100.0)
+        } else {
+            (vec![(S * 81, 0), (S * 91, 1)], 8.0 * 50.0 + 10.0 + 200.0 + 10.0 + 8.0 * 9.0)
         };
         assert_eq!(done, served);
         let bounds = store.power().unwrap().bounds(1, S * 100);
