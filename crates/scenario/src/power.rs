@@ -126,7 +126,7 @@ section! {
         margin: Time = Time::from_secs(5), Time::ZERO..=Time::from_secs(3_600);
         /// Wear budget: starts of a disk's motor in any 24 hours.
         spin_ups: u32 = 24, 0..=100_000;
-        /// Wear budget: loads of a disk's heads in any 24 hours.
+        /// Wear budget: loads of a disk's heads out of Idle_B and Idle_C in any 24 hours. Those of starts are in `spin-ups`.
         loads: u32 = 329, 0..=1_000_000;
         /// Motors of a node that may start at the same time.
         stagger: u32 = 1, 1..=10_000;

@@ -4,8 +4,8 @@ use super::check::Check;
 use super::problem::Problems;
 use super::tree::{Tree, Value};
 use super::{
-    Control, Disk, Fidelity, Generation, Job, JobCodec, Network, Node, Packing, PackingKind, RaidLevel, Recovery,
-    Scenario, Tcp, TopologyKind,
+    Array, Control, Disk, Fidelity, Generation, Job, JobCodec, Network, Node, Packing, PackingKind, RaidLevel,
+    Recovery, Scenario, Tcp, TopologyKind,
 };
 use units::{Quantity, Time};
 
@@ -60,6 +60,7 @@ pub(super) fn warn(scenario: &Scenario, tree: &Tree, warnings: &mut Problems) {
     check.ignored_sack();
     check.rack_without_sack();
     check.slow_start_at_ssthresh();
+    check.units_of_mirrors();
     check.repairs_without_failures();
     check.long_repairs();
     check.late_faults();
@@ -136,6 +137,19 @@ impl Check<'_> {
         if self.scenario.tcp.start_at_ssthresh && self.scenario.tcp.abc_limit == 0 {
             let message = "it has no effect without `abc-limit`: slow start takes no more than is left to ssthresh";
             self.says("tcp.start-at-ssthresh", message, "`abc-limit = 1`, as the hosts had that it is of");
+        }
+    }
+
+    /// A stripe's part of a disk where nothing is striped.
+    fn units_of_mirrors(&mut self) {
+        for (path, node) in self.scenario.described() {
+            for (i, disk) in node.disk.iter().enumerate() {
+                let Some(array) = &disk.array else { continue };
+                if array.level == RaidLevel::Raid1 && array.unit != Array::default().unit {
+                    let message = "it has no effect: each disk of a RAID 1 has the whole";
+                    self.says(&format!("{path}.disk.{i}.array.unit"), message, "leave it out");
+                }
+            }
         }
     }
 

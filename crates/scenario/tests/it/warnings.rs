@@ -156,6 +156,11 @@ fn what_goes_against_expectation_is_said_with_its_place() {
         ("[power]\nstart = \"worst\"\nprofile = {}\n[job]", "2:9", "the profile says what a start costs"),
         ("[[storage.background]]\nbytes = \"0 B\"\n[job]", "2:9", "reads nothing asks no disk"),
         (
+            "[[node.disk]]\narray = { level = \"raid-1\", members = 2, unit = \"1 MiB\" }\n[job]",
+            "2:50",
+            "no effect: each disk of a RAID 1 has the whole",
+        ),
+        (
             "[[node.disk]]\narray = { level = \"raid-5\", replace = \"1 h\" }\n[job]",
             "2:39",
             "the array's disks have no `failure-rate`",
