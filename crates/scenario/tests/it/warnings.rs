@@ -157,7 +157,7 @@ fn what_goes_against_expectation_is_said_with_its_place() {
         ("[[storage.background]]\nbytes = \"0 B\"\n[job]", "2:9", "reads nothing asks no disk"),
         (
             "[[node.disk]]\narray = { level = \"raid-1\", members = 2, unit = \"1 MiB\" }\n[job]",
-            "2:50",
+            "2:49",
             "no effect: each disk of a RAID 1 has the whole",
         ),
         (
