@@ -40,6 +40,9 @@ import org.apache.hadoop.io.IOUtils;
  */
 public final class Kat {
     private static final int BUFFER = 1 << 16;
+    /** Looks at what DataNodes say, for as long as a heartbeat takes and a moment. */
+    private static final int HEARTBEAT_LOOKS = 20;
+
     private static final Set<String> OF_LOADS = Set.of("probe", "put", "cat", "write", "redistribute");
 
     private final FileSystem files;
@@ -152,8 +155,16 @@ public final class Kat {
         }
     }
 
-    private IOException withNodes(IOException error, Path folder) {
-        return new IOException(reason("", error) + withoutRoom(live(), files.getDefaultBlockSize(folder)), error);
+    /** The reason, and which nodes are full. Of a disk that has just become full the NameNode hears by a heartbeat. */
+    private IOException withNodes(IOException error, Path folder) throws IOException {
+        String reason = reason("", error);
+        long block = files.getDefaultBlockSize(folder);
+        String full = withoutRoom(live(), block);
+        for (int look = 0; look < HEARTBEAT_LOOKS && full.isEmpty() && reason.contains("datanode"); look++) {
+            PlacedReplicas.pause();
+            full = withoutRoom(live(), block);
+        }
+        return new IOException(reason + full, error);
     }
 
     /** DataNodes that live, or none if HDFS does not answer. */
