@@ -187,10 +187,14 @@ impl Call {
         self.input.as_mut().map_or_else(|| Err(io::ErrorKind::BrokenPipe.into()), |input| input.write_all(bytes))
     }
 
-    /// Writes to it, and no part of that stays here.
+    /// Writes to it, and no part of that stays here, whether it takes it or not.
     pub fn send_now(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.send(bytes)?;
-        self.input.as_mut().map_or(Ok(()), BufWriter::flush)
+        let flushed = self.input.as_mut().map_or(Ok(()), BufWriter::flush);
+        if flushed.is_err() {
+            self.input = None;
+        }
+        flushed
     }
 
     /// What it writes.
