@@ -36,7 +36,7 @@ pub(crate) fn candidate(
         Generation::Yarn => YARN_DONE * tasks.len() as f64,
         Generation::Hadoop1 => 0.0,
     };
-    // Most offers end here, and do not look at thousands of tasks.
+    // Mostly it ends here, without a look at thousands of tasks.
     if durations.count == 0 || f64::from(durations.count) < least || job.wanted(kind) > 0 {
         return None;
     }
